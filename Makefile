@@ -1,0 +1,114 @@
+# make             build/culprit, static        make demo     install what is missing, build, run
+# make test        install, build, every test   make e2e      only the tests that trace (root)
+# make lab         labelled faults (root)       make bench    what a probe costs (root)
+# make fuzz        every parser, SECONDS=10     make lint     every checker        make fmt
+# make install DESTDIR= PREFIX=                 make doc      generated pages
+# make SANITIZE=address,undefined test          make V=1      show commands        make clean
+PREFIX  ?= /usr/local
+CLANG   ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+ARCH    := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
+TRIPLE  := $(shell uname -m)-linux-gnu
+OUT     := build$(if $(SANITIZE),-san)$(if $(filter clang%,$(notdir $(CC))),-clang)
+VERSION := 0.1.0
+.DEFAULT_GOAL := all
+
+PACKAGES_BUILD := gcc libc6-dev clang bpftool libbpf-dev libelf-dev zlib1g-dev libsqlite3-dev \
+	linux-libc-dev python3
+PACKAGES_TEST := sqlite3 clang-format clang-tidy cppcheck shellcheck codespell libclang-rt-14-dev \
+	binutils procps util-linux jq
+
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra -Werror -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wold-style-definition -Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wcast-qual \
+	-Wconversion -Wno-sign-conversion -Wnull-dereference -Wimplicit-fallthrough
+BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' $(WARN) -fno-common -I. -Isrc \
+	-isystem $(OUT) -include src/base/banned.h
+override CFLAGS += $(BASE_FLAGS) -MMD -MP
+ifdef SANITIZE
+override CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+else
+override CFLAGS += -fstack-protector-strong -D_FORTIFY_SOURCE=2
+# no-warnings: SQLite can dlopen extensions, ours never does
+LDFLAGS += -static -Wl,-z,relro,-z,now,--no-warnings
+endif
+LDLIBS := -lbpf -lelf -lz -lsqlite3 -lpthread -ldl -lm
+
+MODS  := $(patsubst %.c,$(OUT)/%.o,wire/ops.c $(filter-out src/main.c,$(wildcard src/*/*.c)))
+TESTS := $(patsubst %.c,$(OUT)/%.o,test/test.c $(wildcard test/unit/*.c))
+FUZZ  := $(patsubst test/fuzz/%.c,$(OUT)/%,$(wildcard test/fuzz/*.c))
+
+ifneq ($(V),1)
+.SILENT:
+say = printf '  %-5s %s\n' $(1) $(2);
+endif
+
+all: $(OUT)/culprit
+$(OUT)/culprit: $(OUT)/src/main.o $(MODS) $(OUT)/assets.o
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
+$(OUT)/unit: $(TESTS) $(MODS) $(OUT)/assets.o
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
+
+# ---- the probes
+
+$(OUT)/src/capture/capture.o: $(OUT)/probe.skel.h
+$(OUT)/%.o: %.c
+	mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CFLAGS) -c $< -o $@
+# unused-parameter: every BPF_PROG() has a ctx
+$(OUT)/probe/%.bpf.o: probe/%.bpf.c
+	mkdir -p $(@D)
+	$(call say,BPF,$<) $(CLANG) -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror --target=bpf \
+		-mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -idirafter /usr/include/$(TRIPLE) -MMD -MP -c $< -o $@
+# gen object with one input: drops the debug information that is not BTF
+$(OUT)/probe.skel.h: $(OUT)/probe/probe.bpf.o
+	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/probe.bpf.o $^
+	$(BPFTOOL) gen skeleton $(OUT)/probe.bpf.o name probe >$@
+
+# ---- the simulated GPU; see test/sim/README.md
+
+SIM_LIBS := $(OUT)/sim/libcudart.so.13 $(OUT)/sim/libcuda.so.1 $(OUT)/sim/libnccl.so.2
+SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c
+# Every entry begins with push %rbp, as NVIDIA's do: a probe there costs what it costs in reality.
+SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthread \
+	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
+	-Wl,-z,nodelete,-z,defs -s
+sim: $(SIM_LIBS) $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls
+$(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
+$(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
+$(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
+$(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/ops.h
+	mkdir -p $(@D)
+	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) $(SIM_LIB) -Wl,-soname,$(@F) -o $@ $(SIM_SRC) -ldl
+$(OUT)/sim/%.py: test/sim/%.py
+	mkdir -p $(@D)
+	cp $< $@
+$(OUT)/sim/calls: test/sim/calls.c
+	mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -o $@ $< -ldl
+
+# ---- what the binary carries: the schema, the demo's libraries, its script, its recording
+
+$(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_LIBS) \
+		test/sim/simgpu.py test/sim/train.py
+	$(call say,AS,$<) sed 's|OUT/|$(OUT)/|' $< >$(OUT)/assets.s
+	$(CC) -c $(OUT)/assets.s -o $@
+
+# ---- running
+
+setup:
+	tools/setup $(PACKAGES_BUILD)
+setup-test: setup
+	tools/setup $(PACKAGES_TEST)
+demo: setup
+	$(MAKE) --no-print-directory all
+	sh tools/run-demo $(OUT)/culprit
+test: setup-test
+	$(MAKE) --no-print-directory all $(OUT)/unit sim
+	sh test/run $(OUT) $(T)
+e2e: all sim
+	sh test/run --e2e $(OUT) $(T)
+.PHONY: all sim setup setup-test demo test e2e
+.DELETE_ON_ERROR:
+.SECONDARY:
+-include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every traced library call: one generic enter/return pair, told apart by the attach cookie.
+ * Each call is counted in its thread's tally; slow ones also go through the ring, with the share
+ * of each scheduler state and the names of those who had the CPU.
+ */
+#ifndef PROBE_CALL_BPF_H
+#define PROBE_CALL_BPF_H
+
+#include "probe/lib.bpf.h"
+
+/* Three ways to attach the same code, see src/capture/attach.c: user space loads what it needs. */
+extern bool bpf_session_is_return(void) __ksym __weak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* user space reads it without system calls */
+	__uint(max_entries, TALLIES);
+	__type(key, __u32);
+	__type(value, struct tally);
+} tallies SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE); /* indexes of free tallies; user space puts them back */
+	__uint(max_entries, TALLIES);
+	__type(value, __u32);
+} free_tallies SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH); /* processes that map a libcuda, kept by user space */
+	__uint(max_entries, TASKS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u8);
+} with_driver SEC(".maps");
+
+static const struct op_args op_args[OP_SLOTS] = {
+#define OP(lib, sym, class, size, stream, aux, out, doc) [OP_##sym] = { size, stream, aux, out },
+#include "wire/ops.def"
+};
+
+/* ---- tallies ---- */
+
+static __noinline __u32 tally_new(struct thread *t, __u32 op)
+{
+	struct tally *y;
+	__u32 i;
+
+	if (op >= OP_SLOTS || !t)
+		return 0;
+	if (bpf_map_pop_elem(&free_tallies, &i))
+		return 0;
+	y = bpf_map_lookup_elem(&tallies, &i);
+	if (!y)
+		return 0;
+	y->op = op;
+	barrier();
+	y->serial = t->serial;
+	t->tally[op] = i + 1;
+	return i + 1;
+}
+
+static __always_inline struct tally *tally_of(struct thread *t, __u32 op)
+{
+	__u32 i = t->tally[op];
+
+	if (!i)
+		i = tally_new(t, op);
+	if (!i) {
+		count(loss[LOSS_no_tally]);
+		return NULL;
+	}
+	i--;
+	return bpf_map_lookup_elem(&tallies, &i);
+}
+
+/* ---- time ---- */
+
+static __noinline void retake(struct thread *t)
+{
+	__u64 gen, ns = 0;
+
+	for (int try = 0; try < 3; try++) {
+		gen = *(volatile __u64 *)&t->gen;
+		ns = bpf_ktime_get_boot_ns();
+		for (int i = 0; i < STATE_COUNT; i++)
+			t->now.sum[i] = t->sum[i];
+		/* We run, so the open state is RUN, unless the switch-in was not reported. */
+		if (t->state == STATE_RUN)
+			t->now.sum[STATE_RUN] += ns - t->since;
+		else
+			t->now.sum[STATE_UNKNOWN] += ns - t->since;
+		t->now.gen = gen;
+		if (gen == *(volatile __u64 *)&t->gen)
+			break;
+	}
+	t->now.ns = ns;
+}
+
+/*
+ * Advance t->now to the present. A uprobe program can be preempted, so it never writes what the
+ * scheduler probes write: it reads, and reads again when a switch came in between. Mostly none
+ * did since the last event, and then all of the time was spent running.
+ */
+static __always_inline void tick(struct thread *t)
+{
+	__u64 ns = bpf_ktime_get_boot_ns();
+
+	if (t->now.gen == *(volatile __u64 *)&t->gen && t->state == STATE_RUN) {
+		t->now.sum[STATE_RUN] += ns - t->now.ns;
+		t->now.ns = ns;
+	} else {
+		retake(t);
+	}
+}
+
+/* ---- sending ---- */
+
+/* Merge the thread's waits that ended after `start` into e->who, largest culprits kept. */
+static __always_inline void pull_waits(struct thread *t, __u64 start, struct call_event *e)
+{
+	__u32 n = 0;
+
+	for (__u32 i = 0; i < WAITS; i++) {
+		struct wait *w = &t->wait[(t->wait_head - 1 - i) & (WAITS - 1)];
+		bool merged = false;
+
+		if (w->end <= start)
+			break;
+		for (__u32 j = 0; j < WHO_MAX; j++) {
+			if (j < n && e->who[j].pid == w->who.pid && e->who[j].cpu == w->who.cpu) {
+				e->who[j].ns += w->who.ns;
+				merged = true;
+				break;
+			}
+		}
+		if (!merged && n < WHO_MAX) {
+			e->who[n & (WHO_MAX - 1)] = w->who;
+			n++;
+		}
+	}
+	e->who_count = n;
+}
+
+/* A finished call or gap; it ends at t->now. */
+struct span {
+	__u32 op;
+	__u32 depth;
+	__s64 ret;
+	const struct snap *from;
+	const struct frame *frame; /* NULL: a gap, or an op that is only counted */
+	__u64 aux; /* of a gap */
+};
+
+static __noinline int send(struct thread *t, const struct span *span, __u32 because)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct call_event *e;
+
+	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+	if (!e)
+		return -1;
+	__builtin_memset(e, 0, sizeof(*e));
+	e->size = sizeof(*e);
+	e->op = span->op;
+	e->serial = t->serial;
+	e->pid = pid_tgid >> 32;
+	e->tid = pid_tgid;
+	e->ret = span->ret;
+	e->because = because;
+	e->depth = span->depth;
+	e->start_ns = span->from->ns;
+	e->dur_ns = t->now.ns - span->from->ns;
+	e->aux = span->aux;
+	if (span->frame) {
+		e->bytes = span->frame->bytes;
+		e->stream = span->frame->stream;
+		e->aux = span->frame->aux;
+		if (span->frame->out)
+			bpf_probe_read_user(&e->out, sizeof(e->out), (void *)span->frame->out);
+	}
+	for (int i = 0; i < STATE_COUNT; i++)
+		e->state_ns[i] = t->now.sum[i] - span->from->sum[i];
+	pull_waits(t, span->from->ns, e);
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP); /* the reader polls: a wake-up costs the caller */
+	return 0;
+}
+
+static __always_inline __u32 worth_sending(const struct tally *y, __u64 dur, __s64 ret)
+{
+	__u32 because = 0;
+
+	if (record_all)
+		because |= BECAUSE_ALL;
+	if (dur >= slow_ns && dur >= 2 * (y->total_ns / y->done))
+		because |= BECAUSE_SLOW;
+	if (y->done == 1 && y->op != OP_GAP)
+		because |= BECAUSE_FIRST;
+	if (!(y->done & (sample_every - 1)))
+		because |= BECAUSE_SAMPLED;
+	if (ret && y->errors < 64)
+		because |= BECAUSE_FAILED;
+	return because;
+}
+
+static __always_inline void settle(struct thread *t, struct tally *y, const struct span *span,
+				   __u32 because)
+{
+	if (!because)
+		y->summed++;
+	else if (send(t, span, because))
+		y->dropped++;
+	else
+		y->sent++;
+}
+
+/* A timed span is over: count all of it, send it if it deserves a row of its own. */
+static __always_inline void finish(struct thread *t, struct tally *y, const struct span *span)
+{
+	const struct snap *from = span->from;
+	__u64 dur = t->now.ns - from->ns;
+
+	y->done++;
+	y->total_ns += dur;
+	if (dur > y->max_ns)
+		y->max_ns = dur;
+	y->hist[hist_bucket(dur) & (HIST_BUCKETS - 1)]++;
+	if (span->ret)
+		y->errors++;
+	if (!span->depth) {
+		if (from->gen == t->now.gen) {
+			y->state_ns[STATE_RUN] += dur; /* never left the CPU */
+		} else {
+			for (int i = 0; i < STATE_COUNT; i++)
+				y->state_ns[i] += t->now.sum[i] - from->sum[i];
+		}
+	}
+	settle(t, y, span, worth_sending(y, dur, span->ret));
+}
+
+/* ---- arguments ---- */
+
+#ifdef __TARGET_ARCH_x86
+#define STACK_ARGS 7 /* the first argument that is passed on the stack, ... */
+#define STACK_BIAS 8 /* ... behind the return address, */
+#define RETURN_POPS 8 /* ... which the return takes off */
+#define REG_ARGS(ctx)                                                                              	{                                                                                          		0, (ctx)->di, (ctx)->si, (ctx)->dx, (ctx)->cx, (ctx)->r8, (ctx)->r9, 0             	}
+#define REG_SP(ctx) ((ctx)->sp)
+#define REG_RET(ctx) ((ctx)->ax)
+#else
+#define STACK_ARGS 9
+#define STACK_BIAS 0
+#define RETURN_POPS 0
+#define REG_ARGS(ctx)                                                                              	{                                                                                          		0, (ctx)->regs[0], (ctx)->regs[1], (ctx)->regs[2], (ctx)->regs[3],                 			(ctx)->regs[4], (ctx)->regs[5], 0                                          	}
+#define REG_SP(ctx) ((ctx)->sp)
+#define REG_RET(ctx) ((ctx)->regs[0])
+#endif
+
+static __always_inline __u64 argument(const __u64 reg[8], __u64 sp, __u32 n)
+{
+	__u64 value = 0, i = n;
+
+	if (i < STACK_ARGS) {
+		asm volatile("%0 &= 7" : "+r"(i)); /* clang knows, the verifier does not */
+		return reg[i];
+	}
+	bpf_probe_read_user(&value, sizeof(value), (void *)(sp + STACK_BIAS + (n - STACK_ARGS) * 8));
+	return value;
+}
+
+/* ---- events ---- */
+
+/* The thread that called, followed from now on if it was not. NULL: not to be counted. */
+static __always_inline struct thread *caller(__u64 cookie)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread *t = thread_of(task);
+
+	if (cookie & COOKIE_STEPPED)
+		count(stepped);
+	if (cookie & COOKIE_IF_NO_DRIVER) {
+		__u32 pid = task->tgid;
+
+		if (bpf_map_lookup_elem(&with_driver, &pid))
+			return NULL;
+	}
+	if (t)
+		return t;
+	if (!wanted(task)) {
+		count(foreign);
+		return NULL;
+	}
+	return thread_adopt(task, STATE_RUN);
+}
+
+/* The time since the last call of this thread, now that the next one begins. */
+static __always_inline void close_gap(struct thread *t, __u32 next_op)
+{
+	struct span span = { .op = OP_GAP, .from = &t->gap, .aux = next_op };
+	struct tally *y;
+
+	if (!t->in_gap)
+		return;
+	y = tally_of(t, OP_GAP);
+	if (y) {
+		y->calls++;
+		finish(t, y, &span);
+	}
+	t->in_gap = 0;
+}
+
+static __always_inline void open_gap(struct thread *t)
+{
+	t->gap = t->now;
+	t->in_gap = 1;
+}
+
+/* Calls left by longjmp never return; the stack pointer tells. */
+static __always_inline void drop_dead_frames(struct thread *t, __u64 sp)
+{
+	for (int i = 0; i < DEPTH; i++) {
+		__u32 top = t->depth - 1;
+
+		if (!t->depth || top >= DEPTH || t->frame[top].sp > sp)
+			return;
+		t->depth = top;
+		count(loss[LOSS_no_return]);
+	}
+}
+
+/* An op that is only counted: its duration belongs to the gap that follows. */
+static __always_inline int on_count(struct pt_regs *ctx)
+{
+	__u64 cookie = bpf_get_attach_cookie(ctx), op = cookie & COOKIE_OP;
+	struct span span = { .op = op };
+	struct thread *t = caller(cookie);
+	struct tally *y;
+	__u32 because;
+
+	if (!t || op >= OP_SLOTS)
+		return 0;
+	tick(t);
+	if (t->depth)
+		drop_dead_frames(t, REG_SP(ctx));
+	span.depth = t->depth;
+	if (!t->depth) {
+		close_gap(t, op);
+		open_gap(t);
+	}
+	y = tally_of(t, op);
+	if (!y)
+		return 0;
+	y->calls++;
+	y->done++;
+	because = (record_all ? BECAUSE_ALL : 0) | (y->done == 1 ? BECAUSE_FIRST : 0);
+	if (because) {
+		__u64 reg[8] = REG_ARGS(ctx), sp = REG_SP(ctx);
+		struct frame frame = {
+			.stream = argument(reg, sp, op_args[op].stream),
+			.aux = argument(reg, sp, op_args[op].aux),
+		};
+
+		span.frame = &frame;
+		span.from = &t->now;
+		settle(t, y, &span, because);
+	} else {
+		y->summed++;
+	}
+	return 0;
+}
+
+static __always_inline int on_enter(struct pt_regs *ctx)
+{
+	/* 64 bits: the verifier loses the bound of a narrower one */
+	__u64 cookie = bpf_get_attach_cookie(ctx), op = cookie & COOKIE_OP;
+	struct thread *t = caller(cookie);
+	__u64 reg[8] = REG_ARGS(ctx), sp = REG_SP(ctx);
+	struct tally *y;
+	struct frame *f;
+	__u32 depth;
+
+	if (!t || op >= OP_SLOTS)
+		return 0;
+	tick(t);
+	if (t->depth)
+		drop_dead_frames(t, sp);
+	depth = t->depth;
+	if (!depth)
+		close_gap(t, op);
+	y = tally_of(t, op);
+	if (!y)
+		return 0;
+	y->calls++;
+	if (depth >= DEPTH) {
+		count(loss[LOSS_too_deep]);
+		return 0;
+	}
+	f = &t->frame[depth];
+	f->sp = sp;
+	f->op = op;
+	f->bytes = argument(reg, sp, op_args[op].size);
+	f->stream = argument(reg, sp, op_args[op].stream);
+	f->aux = argument(reg, sp, op_args[op].aux);
+	f->out = argument(reg, sp, op_args[op].out);
+	y->bytes += f->bytes;
+	f->at = t->now;
+	t->depth = depth + 1;
+	return 0;
+}
+
+static __always_inline int on_return(struct pt_regs *ctx)
+{
+	__u64 op = bpf_get_attach_cookie(ctx) & COOKIE_OP;
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	__u64 sp = REG_SP(ctx) - RETURN_POPS;
+	struct span span = {};
+	struct tally *y;
+	__u32 depth;
+
+	if (!t || op >= OP_SLOTS)
+		return 0;
+	tick(t);
+	drop_dead_frames(t, sp - 1); /* those deeper than the one that returns */
+	depth = t->depth - 1;
+	if (depth >= DEPTH || t->frame[depth].op != op || t->frame[depth].sp != sp) {
+		count(loss[LOSS_no_entry]); /* entered before we attached, or a forked child's copy */
+		return 0;
+	}
+	t->depth = depth;
+	span.op = op;
+	span.depth = depth;
+	span.ret = (__s32)REG_RET(ctx);
+	span.frame = &t->frame[depth];
+	span.from = &t->frame[depth].at;
+	y = tally_of(t, op);
+	if (y)
+		finish(t, y, &span);
+	if (!depth)
+		open_gap(t);
+	return 0;
+}
+
+SEC("uprobe")
+int call_count(struct pt_regs *ctx)
+{
+	return on_count(ctx);
+}
+
+SEC("uprobe")
+int call_enter(struct pt_regs *ctx)
+{
+	return on_enter(ctx);
+}
+
+SEC("uretprobe")
+int call_return(struct pt_regs *ctx)
+{
+	return on_return(ctx);
+}
+
+SEC("uprobe")
+int call_session(struct pt_regs *ctx)
+{
+	return bpf_session_is_return() ? on_return(ctx) : on_enter(ctx);
+}
+
+#endif

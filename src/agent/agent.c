@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Once a second: records, counts, blame, losses and cost, from the kernel into the store. */
+#include "agent/agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/roster.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "capture/host.h"
+#include "decode/decode.h"
+
+#define TICK_NS 1000000000ull
+#define CLOCK_TICKS 10 /* seconds between two notes of the clocks */
+
+struct exited {
+	uint32_t serial;
+	struct task_info info;
+};
+
+/* A (process, library) pair that waits for its process to be known. */
+struct found {
+	uint32_t pid;
+	struct lib lib;
+};
+
+struct live_key {
+	int64_t process;
+	const struct op *op;
+};
+
+struct blame_live_key {
+	uint32_t victim_pid, pid;
+};
+
+struct agent {
+	struct agent_opts opts;
+	struct store *store;
+	struct capture *capture;
+	struct roster *roster;
+	struct ledger *ledger;
+	struct hash *tasks; /* serial -> struct task_info, of the present tick */
+	struct hash *blame_seen; /* struct blame_key -> ns as last seen */
+	struct hash *ops, *blames; /* what has been going on, for the live table */
+	struct op_live *op_list;
+	struct blame_live *blame_list;
+	struct exited *exited;
+	size_t exited_count;
+	struct found *found;
+	size_t found_count;
+	struct account_row total, last;
+	uint64_t count_hits, timed_hits; /* of this tick */
+	uint64_t loss[LOSS_COUNT];
+	uint64_t received; /* since the last tick */
+	uint64_t foreign, stepped, agent_ns, undecodable, unstored, orphans;
+	uint64_t start_ns, tick_at, now;
+	unsigned ticks;
+	int libraries, stepped_sites;
+	char node[65];
+	bool store_bad; /* this tick */
+};
+
+/* A row that could not be stored costs its batch, is counted, and does not stop the agent. */
+static void stored(struct agent *a, int err)
+{
+	if (err && !a->store_bad) {
+		a->store_bad = true;
+		log_warn("not stored: %s", why(err));
+	}
+}
+
+/* ---- what the kernel side calls us with ---- */
+
+static void on_lib(int pid, const struct lib *lib, void *arg)
+{
+	struct agent *a = arg;
+
+	a->found = xrealloc(a->found, a->found_count + 1, sizeof(*a->found));
+	a->found[a->found_count++] = (struct found){ (uint32_t)pid, *lib };
+}
+
+static const struct person *person_of(struct agent *a, uint32_t serial)
+{
+	const struct task_info *info = hash_get(a->tasks, &serial);
+
+	return info ? roster_thread(a->roster, serial, info) : roster_find(a->roster, serial);
+}
+
+static void on_task(uint32_t serial, const struct task_info *info, void *arg)
+{
+	struct agent *a = arg;
+
+	*(struct task_info *)hash_put(a->tasks, &serial) = *info;
+	if (!info->exited_ns)
+		return;
+	a->exited = xrealloc(a->exited, a->exited_count + 1, sizeof(*a->exited));
+	a->exited[a->exited_count++] = (struct exited){ serial, *info };
+}
+
+static void on_record(const void *bytes, size_t len, void *arg)
+{
+	const struct person *p;
+	struct agent *a = arg;
+	struct record rec;
+
+	a->received++;
+	if (decode(bytes, len, &rec)) {
+		a->undecodable++;
+		return;
+	}
+	p = roster_find(a->roster, rec.serial);
+	if (!p) {
+		/* Its task may be newer than this tick's list. */
+		capture_each_task(a->capture, on_task, a);
+		a->exited_count = 0; /* the next tick lists them again */
+		p = person_of(a, rec.serial);
+	}
+	if (p)
+		stored(a, store_call(a->store, p->thread, &rec));
+	else
+		a->orphans++;
+}
+
+static void show_op(struct agent *a, const struct person *p, const struct op_delta *d)
+{
+	struct live_key key = { p->process, d->op };
+	struct op_live *live = hash_put(a->ops, &key);
+
+	live->process = p->process;
+	live->op = d->op;
+	live->pid = p->pid;
+	memcpy(live->comm, p->comm, sizeof(live->comm));
+	live->calls += d->calls;
+	live->done += d->done;
+	live->errors += d->errors;
+	live->bytes += d->bytes;
+	live->total_ns += d->total_ns;
+	live->max_ns = max_u64(live->max_ns, d->max_ns);
+	for (int i = 0; i < STATE_COUNT; i++)
+		live->state_ns[i] += d->state_ns[i];
+	for (int i = 0; i < HIST_BUCKETS; i++)
+		live->hist[i] += d->hist[i];
+}
+
+static void on_tally(uint32_t index, const struct tally *tally, void *arg)
+{
+	const struct person *p;
+	struct agent *a = arg;
+	struct op_delta d;
+
+	if (!ledger_take(a->ledger, index, tally, &d))
+		return;
+	a->last.seen += d.done;
+	a->last.submitted += d.sent;
+	a->last.filtered += d.summed;
+	a->last.dropped += d.dropped;
+	a->loss[LOSS_ring_full] += d.dropped;
+	for (int i = 0; i < STATE_COUNT; i++)
+		a->last.thread_ns += d.state_ns[i];
+	if (d.op->class == CLASS_LAUNCH)
+		a->count_hits += d.calls;
+	else if (d.op->class != CLASS_GAP)
+		a->timed_hits += d.calls;
+	p = person_of(a, d.serial);
+	if (!p) {
+		a->orphans += d.done;
+		return;
+	}
+	stored(a, store_op_second(a->store, p->thread, a->now, &d));
+	show_op(a, p, &d);
+}
+
+static void on_blame(const struct blame_key *key, const struct blame *blame, void *arg)
+{
+	struct agent *a = arg;
+	uint64_t *seen = hash_put(a->blame_seen, key), ns = blame->ns - *seen;
+	const struct person *p;
+	struct blame_live_key live_key = { 0, key->pid };
+	struct blame_live *live;
+	struct who who = { .pid = key->pid, .cpu = key->cpu, .ns = ns };
+
+	*seen = blame->ns;
+	p = roster_find(a->roster, key->serial); /* threads that make no calls have no rows */
+	if (!ns || !p)
+		return;
+	memcpy(who.comm, blame->comm, sizeof(who.comm));
+	who.comm[COMM_LEN - 1] = '\0';
+	stored(a, store_blame_second(a->store, p->thread, a->now, &who));
+	live_key.victim_pid = p->pid;
+	live = hash_put(a->blames, &live_key);
+	live->victim_pid = p->pid;
+	live->pid = key->pid;
+	memcpy(live->victim, p->comm, sizeof(live->victim));
+	memcpy(live->comm, who.comm, sizeof(live->comm));
+	live->ns += ns;
+}
+
+/* ---- one second ---- */
+
+static uint64_t start_of(struct agent *a, uint32_t pid);
+
+static void note_coverage(struct agent *a)
+{
+	for (size_t i = 0; i < a->found_count; i++) {
+		const struct lib *lib = &a->found[i].lib;
+		int64_t process = roster_process(a->roster, a->found[i].pid,
+						 start_of(a, a->found[i].pid), "");
+		struct coverage_row row = {
+			.library = lib->path,	.build_id = lib->build_id,
+			.note = lib->note,	.inode = lib->inode,
+			.ops = lib->ops,	.stepped = lib->stepped,
+			.refused = lib->refused, .missing = lib->missing,
+			.since_boot_ns = lib->attached_ns,
+		};
+
+		stored(a, store_coverage(a->store, process, &row));
+	}
+	a->found_count = 0;
+}
+
+struct start_query {
+	uint32_t pid;
+	uint64_t start_ns;
+};
+
+static bool match_start(const void *key, void *value, void *arg)
+{
+	const struct task_info *info = value;
+	struct start_query *q = arg;
+
+	(void)key;
+	if (info->pid == q->pid && info->start_ns > q->start_ns)
+		q->start_ns = info->start_ns;
+	return false;
+}
+
+static uint64_t start_of(struct agent *a, uint32_t pid)
+{
+	struct start_query q = { .pid = pid };
+	struct proc_info info;
+
+	hash_each(a->tasks, match_start, &q);
+	if (!q.start_ns && !proc_read((int)pid, &info))
+		q.start_ns = info.start_ns;
+	return q.start_ns;
+}
+
+static void forget_tally(uint32_t index, const struct tally *tally, void *arg)
+{
+	struct agent *a = arg;
+
+	for (size_t i = 0; i < a->exited_count; i++) {
+		if (a->exited[i].serial == tally->serial) {
+			ledger_forget(a->ledger, index);
+			capture_reuse_tally(a->capture, index);
+			return;
+		}
+	}
+}
+
+static bool forget_blame(const void *key, void *value, void *arg)
+{
+	const struct blame_key *k = key;
+	struct agent *a = arg;
+
+	(void)value;
+	for (size_t i = 0; i < a->exited_count; i++) {
+		if (a->exited[i].serial == k->serial) {
+			capture_forget_blame(a->capture, k);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Threads that were gone before the counts were read: what was read is final. */
+static void bury(struct agent *a)
+{
+	if (!a->exited_count)
+		return;
+	capture_each_tally(a->capture, forget_tally, a);
+	hash_each(a->blame_seen, forget_blame, a);
+	for (size_t i = 0; i < a->exited_count; i++) {
+		roster_exit(a->roster, a->exited[i].serial, &a->exited[i].info);
+		capture_forget_task(a->capture, a->exited[i].serial);
+	}
+	a->exited_count = 0;
+}
+
+static void note_losses(struct agent *a)
+{
+	static const char *const names[] = {
+#define X(id, text) #id,
+		LOSSES(X)
+#undef X
+	};
+	uint64_t dropped = a->last.dropped;
+	struct stats stats;
+
+	capture_stats(a->capture, &stats);
+	for (int i = 0; i < LOSS_COUNT; i++) {
+		uint64_t fresh = i == LOSS_ring_full ? dropped : stats.loss[i] - a->loss[i];
+
+		if (fresh)
+			stored(a, store_loss(a->store, a->now, names[i], fresh));
+		if (i != LOSS_ring_full)
+			a->loss[i] = stats.loss[i];
+	}
+	a->last.filtered += stats.foreign - a->foreign;
+	a->last.seen += stats.foreign - a->foreign;
+	a->last.probe_ns += (stats.stepped - a->stepped) * capture_cost(a->capture)->stepped_ns;
+	a->foreign = stats.foreign;
+	a->stepped = stats.stepped;
+}
+
+static void note_account(struct agent *a)
+{
+	const struct capture_cost *cost = capture_cost(a->capture);
+	uint64_t cpu = clock_cpu_ns();
+
+	a->last.probe_ns += a->count_hits * cost->count_ns + a->timed_hits * cost->timed_ns;
+	a->last.agent_ns = cpu - a->agent_ns;
+	a->agent_ns = cpu;
+	stored(a, store_account(a->store, a->now, &a->last));
+	a->total.seen += a->last.seen;
+	a->total.submitted += a->last.submitted;
+	a->total.filtered += a->last.filtered;
+	a->total.dropped += a->last.dropped;
+	a->total.received += a->last.received;
+	a->total.probe_ns += a->last.probe_ns;
+	a->total.agent_ns += a->last.agent_ns;
+	a->total.thread_ns += a->last.thread_ns;
+}
+
+static bool forget_task(const void *key, void *value, void *arg)
+{
+	(void)key;
+	(void)value;
+	(void)arg;
+	return true;
+}
+
+static void tick(struct agent *a)
+{
+	a->now = clock_boot_ns();
+	hash_each(a->tasks, forget_task, NULL);
+	capture_each_task(a->capture, on_task, a); /* first: who has exited has stopped counting */
+	capture_poll(a->capture, 0, on_record, a);
+	a->last = (struct account_row){ .received = a->received };
+	a->received = 0;
+	a->count_hits = a->timed_hits = 0;
+	capture_each_tally(a->capture, on_tally, a);
+	capture_each_blame(a->capture, on_blame, a);
+	note_coverage(a);
+	bury(a);
+	roster_refresh(a->roster);
+	note_losses(a);
+	note_account(a);
+	if (a->ticks++ % CLOCK_TICKS == 0)
+		stored(a, store_clock(a->store, a->now, clock_wall_ns()));
+	stored(a, store_commit(a->store));
+	a->unstored += a->store_bad;
+	a->store_bad = false;
+	a->tick_at = a->now + TICK_NS;
+}
+
+/* ---- life ---- */
+
+static int begin_run(struct agent *a)
+{
+	const struct capture_cost *cost = capture_cost(a->capture);
+	struct host host;
+	struct run_row run;
+
+	host_read(&host);
+	run = (struct run_row){
+		.node = a->node,
+		.start_ns = clock_wall_ns(),
+		.wall_minus_boot_ns = clock_wall_minus_boot(),
+		.boot_id = host.boot_id,
+		.version = VERSION,
+		.kernel = host.kernel,
+		.gpu = host.gpu_name,
+		.attach_mode = attach_mode_name(capture_mode(a->capture)),
+		.cpus = host.cpus,
+		.slow_ns = a->opts.capture.slow_ns,
+		.record_all = a->opts.capture.record_all,
+		.count_cost_ns = cost->count_ns,
+		.timed_cost_ns = cost->timed_ns,
+	};
+	return store_run(a->store, &run);
+}
+
+int agent_open(const struct agent_opts *opts, struct agent **ret)
+{
+	struct agent *a = xcalloc(1, sizeof(*a));
+	int err;
+
+	a->opts = *opts;
+	a->opts.capture.on_lib = on_lib;
+	a->opts.capture.arg = a;
+	if (opts->node)
+		str_copy(a->node, sizeof(a->node), opts->node);
+	else if (gethostname(a->node, sizeof(a->node) - 1))
+		str_copy(a->node, sizeof(a->node), "localhost");
+	a->tasks = hash_new(sizeof(uint32_t), sizeof(struct task_info));
+	a->blame_seen = hash_new(sizeof(struct blame_key), sizeof(uint64_t));
+	a->ops = hash_new(sizeof(struct live_key), sizeof(struct op_live));
+	a->blames = hash_new(sizeof(struct blame_live_key), sizeof(struct blame_live));
+	a->ledger = ledger_new();
+	err = store_open(opts->db ? opts->db : ":memory:", STORE_WRITE, &a->store);
+	if (!err)
+		err = capture_open(&a->opts.capture, &a->capture);
+	if (!err)
+		err = begin_run(a);
+	if (err) {
+		agent_close(a);
+		return err;
+	}
+	a->roster = roster_new(a->store);
+	a->start_ns = clock_boot_ns();
+	a->agent_ns = clock_cpu_ns();
+	a->tick_at = a->start_ns + TICK_NS;
+	*ret = a;
+	return 0;
+}
+
+int agent_step(struct agent *a, int timeout_ms)
+{
+	uint64_t now = clock_boot_ns();
+	int err;
+
+	if (a->tick_at > now)
+		timeout_ms = (int)min_u64((uint64_t)timeout_ms, (a->tick_at - now) / 1000000 + 1);
+	else
+		timeout_ms = 0;
+	err = capture_poll(a->capture, timeout_ms, on_record, a);
+	if (err < 0)
+		return err;
+	if (clock_boot_ns() < a->tick_at)
+		return 0;
+	tick(a);
+	return 1;
+}
+
+static void count_sites(struct agent *a)
+{
+	const struct libs *libs = capture_libs(a->capture);
+
+	a->libraries = a->stepped_sites = 0;
+	for (int i = 0; libs && i < libs_count(libs); i++) {
+		a->libraries++;
+		a->stepped_sites += libs_at(libs, i)->stepped;
+	}
+}
+
+int agent_stop(struct agent *a)
+{
+	int err;
+
+	count_sites(a);
+	capture_detach(a->capture);
+	tick(a);
+	err = store_run_end(a->store, clock_boot_ns());
+	return err ? err : store_commit(a->store);
+}
+
+void agent_close(struct agent *a)
+{
+	if (!a)
+		return;
+	capture_close(a->capture);
+	roster_free(a->roster);
+	ledger_free(a->ledger);
+	hash_free(a->tasks);
+	hash_free(a->blame_seen);
+	hash_free(a->ops);
+	hash_free(a->blames);
+	store_close(a->store);
+	free(a->op_list);
+	free(a->blame_list);
+	free(a->exited);
+	free(a->found);
+	free(a);
+}
+
+/* ---- looking ---- */
+
+struct store *agent_store(struct agent *a)
+{
+	return a->store;
+}
+
+static bool list_op(const void *key, void *value, void *arg)
+{
+	struct op_live **next = arg;
+
+	(void)key;
+	*(*next)++ = *(struct op_live *)value;
+	return false;
+}
+
+static int by_time(const void *x, const void *y)
+{
+	const struct op_live *a = x, *b = y;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return a->calls > b->calls ? -1 : a->calls < b->calls;
+}
+
+const struct op_live *agent_ops(struct agent *a, size_t *ret_count)
+{
+	struct op_live *next;
+
+	*ret_count = hash_count(a->ops);
+	a->op_list = xrealloc(a->op_list, *ret_count + 1, sizeof(*a->op_list));
+	next = a->op_list;
+	hash_each(a->ops, list_op, &next);
+	qsort(a->op_list, *ret_count, sizeof(*a->op_list), by_time);
+	return a->op_list;
+}
+
+static bool list_blame(const void *key, void *value, void *arg)
+{
+	struct blame_live **next = arg;
+
+	(void)key;
+	*(*next)++ = *(struct blame_live *)value;
+	return false;
+}
+
+static int by_ns(const void *x, const void *y)
+{
+	const struct blame_live *a = x, *b = y;
+
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+const struct blame_live *agent_blames(struct agent *a, size_t *ret_count)
+{
+	struct blame_live *next;
+
+	*ret_count = hash_count(a->blames);
+	a->blame_list = xrealloc(a->blame_list, *ret_count + 1, sizeof(*a->blame_list));
+	next = a->blame_list;
+	hash_each(a->blames, list_blame, &next);
+	qsort(a->blame_list, *ret_count, sizeof(*a->blame_list), by_ns);
+	return a->blame_list;
+}
+
+void agent_status(const struct agent *a, struct agent_status *ret)
+{
+	if (capture_libs(a->capture))
+		count_sites((struct agent *)(uintptr_t)a);
+	*ret = (struct agent_status){
+		.mode = capture_mode(a->capture),
+		.cost = *capture_cost(a->capture),
+		.total = a->total,
+		.last = a->last,
+		.elapsed_ns = a->now - a->start_ns,
+		.undecodable = a->undecodable + a->orphans,
+		.unstored_batches = a->unstored,
+		.processes = roster_processes(a->roster),
+		.libraries = a->libraries,
+		.stepped_sites = a->stepped_sites,
+		.node = a->node,
+		.db = a->opts.db,
+	};
+	memcpy(ret->loss, a->loss, sizeof(ret->loss));
+}

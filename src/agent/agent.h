@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The live agent: capture, decode, store, once a second; what `trace` and `demo` run. */
+#ifndef AGENT_AGENT_H
+#define AGENT_AGENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+#include "store/store.h"
+
+struct agent;
+
+struct agent_opts {
+	struct capture_opts capture;
+	const char *db; /* NULL: keep it in memory */
+	const char *node; /* NULL: the host's name */
+};
+
+int agent_open(const struct agent_opts *opts, struct agent **ret);
+
+/* Work for about timeout_ms. Returns 1 when a second has passed and the numbers are new. */
+int agent_step(struct agent *a, int timeout_ms);
+
+/* Detach, take the last counts, commit. After this only the reading functions work. */
+int agent_stop(struct agent *a);
+void agent_close(struct agent *a);
+
+/* One op of one process since the start. */
+struct op_live {
+	int64_t process;
+	const struct op *op;
+	uint32_t pid;
+	char comm[COMM_LEN];
+	uint64_t calls, done, errors, bytes, total_ns, max_ns;
+	uint64_t state_ns[STATE_COUNT];
+	uint32_t hist[HIST_BUCKETS];
+};
+
+/* Busiest first. Borrowed until the next agent_step(). */
+const struct op_live *agent_ops(struct agent *a, size_t *ret_count);
+
+/* Who took the CPU from a traced process, largest first. */
+struct blame_live {
+	uint32_t victim_pid, pid;
+	char victim[COMM_LEN], comm[COMM_LEN];
+	uint64_t ns;
+};
+const struct blame_live *agent_blames(struct agent *a, size_t *ret_count);
+
+struct agent_status {
+	enum attach_mode mode;
+	struct capture_cost cost;
+	struct account_row total; /* since the start */
+	struct account_row last; /* the last second */
+	uint64_t loss[LOSS_COUNT];
+	uint64_t elapsed_ns;
+	uint64_t undecodable; /* records that made no sense */
+	uint64_t unstored_batches; /* seconds that the database refused */
+	int processes, libraries, stepped_sites;
+	const char *node, *db;
+};
+void agent_status(const struct agent *a, struct agent_status *ret);
+
+struct store *agent_store(struct agent *a);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a probe costs, measured with the real programs on a function that begins like NVIDIA's. */
+#include "capture/calibrate.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/util.h"
+
+#define ROUNDS 7
+#define CALLS 500
+
+/* CPU time of this thread: the machine may be busy with others. */
+static uint64_t thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* ns per call of fn, the fastest of some rounds: what disturbs a round only makes it slower. */
+static uint64_t per_call(void (*fn)(void))
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int r = 0; r < ROUNDS; r++) {
+		uint64_t start = thread_ns(), ns;
+
+		for (int i = 0; i < CALLS; i++)
+			fn();
+		ns = (thread_ns() - start) / CALLS;
+		best = min_u64(best, ns);
+	}
+	return best;
+}
+
+/* ns that a probe at that site adds to a call. 0: could not be attached. */
+static uint64_t probed(const struct libs_opts *o, bool timed, void (*fn)(void), uint64_t offset)
+{
+	struct site site = { .offset = offset, .cookie = OP_CALIBRATE };
+	enum attach_mode count_mode = o->mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI;
+	struct links links = { 0 };
+	struct links *all[] = { &links };
+	uint64_t bare = per_call(fn), with;
+	int err;
+
+	if (!timed) {
+		err = link_sites(&links, count_mode, o->prog_count, false, "/proc/self/exe", &site,
+				 1);
+	} else {
+		err = link_sites(&links, o->mode, o->prog_enter, false, "/proc/self/exe", &site, 1);
+		if (!err && o->mode != ATTACH_SESSION)
+			err = link_sites(&links, o->mode, o->prog_return, true, "/proc/self/exe",
+					 &site, 1);
+	}
+	with = err ? 0 : per_call(fn);
+	links_close(all, 1);
+	if (err)
+		log_debug("calibration: %s", why(err));
+	return with > bare ? with - bare : 0;
+}
+
+void calibrate(const struct libs_opts *opts, struct capture_cost *ret)
+{
+	uint64_t offset, stepped;
+
+	if (link_target_offset(&offset))
+		return;
+	ret->count_ns = probed(opts, false, link_target, offset);
+	ret->timed_ns = probed(opts, true, link_target, offset);
+	/* One byte further on: `pop %rbp`, which the kernel has to single-step. */
+	stepped = probed(opts, false, link_target, offset + 1);
+	ret->stepped_ns = stepped > ret->count_ns ? stepped - ret->count_ns : 0;
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The life of a capture: load, attach, poll, detach. */
+#include "capture/capture.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "capture/calibrate.h"
+#include "capture/watch.h"
+#include "probe.skel.h"
+
+#define RESCAN_NS (10 * 1000000000ull) /* the net under the kernel's events, */
+#define RESCAN_ALONE_NS 500000000ull /* ... or all there is without them */
+
+struct capture {
+	struct capture_opts opts;
+	struct probe *probe;
+	struct ring_buffer *ring;
+	struct tally *tallies; /* the kernel's, mapped */
+	size_t tallies_len;
+	struct libs *libs;
+	struct watch *watch;
+	struct capture_cost cost;
+	uint64_t rescan_at;
+	capture_fn fn;
+	void *arg;
+	bool detached;
+};
+
+static int on_record(void *ctx, void *data, size_t len)
+{
+	struct capture *c = ctx;
+
+	if (c->fn)
+		c->fn(data, len, c->arg);
+	return 0;
+}
+
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	log_va(level == LIBBPF_WARN ? LOG_DEBUG : LOG_DEBUG + 1, fmt, ap);
+	return 0;
+}
+
+/* ---- loading ---- */
+
+static int choose_mode(struct capture *c)
+{
+	int err = 0;
+
+	if (c->opts.mode != ATTACH_AUTO)
+		return link_try(c->opts.mode);
+	for (enum attach_mode m = ATTACH_SESSION; m < ATTACH_NONE; m++) {
+		err = link_try(m);
+		if (!err) {
+			c->opts.mode = m;
+			return 0;
+		}
+		log_debug("attach mode %s: %s", attach_mode_name(m), why(err));
+	}
+	return err;
+}
+
+static void set_program(struct bpf_program *prog, bool load, int attach_type)
+{
+	bpf_program__set_autoload(prog, load);
+	bpf_program__set_autoattach(prog, false);
+	bpf_program__set_expected_attach_type(prog, (enum bpf_attach_type)attach_type);
+}
+
+static void configure(struct capture *c)
+{
+	struct probe *p = c->probe;
+	bool session = c->opts.mode == ATTACH_SESSION;
+	int plain = link_attach_type(c->opts.mode, false);
+
+	if (c->opts.slow_ns)
+		p->rodata->slow_ns = c->opts.slow_ns;
+	p->rodata->only_pid = (uint32_t)c->opts.only_pid;
+	p->rodata->record_all = c->opts.record_all;
+	if (c->opts.ring_bytes)
+		bpf_map__set_max_entries(p->maps.ring, (uint32_t)c->opts.ring_bytes);
+	set_program(p->progs.call_count, true, plain);
+	set_program(p->progs.call_enter, !session, plain);
+	set_program(p->progs.call_return, !session, plain);
+	set_program(p->progs.call_session, session, link_attach_type(c->opts.mode, true));
+	bpf_program__set_autoattach(p->progs.adopt_threads, false);
+}
+
+static int load(struct capture *c)
+{
+	int err;
+
+	libbpf_set_print(quiet);
+	err = choose_mode(c);
+	if (err)
+		return err == -EPERM || err == -EACCES ?
+			       fail(err, "not allowed to trace: run as root, or with CAP_BPF and "
+					 "CAP_PERFMON (and CAP_SYS_ADMIN before Linux 6.6)") :
+			       fail_in(err, "this kernel cannot probe user functions");
+	c->probe = probe__open();
+	if (!c->probe)
+		return fail(-errno, "open probes: %s", strerror(errno));
+	configure(c);
+	err = probe__load(c->probe);
+	if (err)
+		return fail(err,
+			    "load probes: %s; `culprit check` says what is missing, "
+			    "`culprit -v trace` shows the verifier's words",
+			    strerror(-err));
+	return 0;
+}
+
+int capture_try(void)
+{
+	struct capture c = { 0 };
+	int err = load(&c);
+
+	probe__destroy(c.probe);
+	return err;
+}
+
+/* Skeleton attach: the scheduler tracepoints. A missing one (sched_migrate_task) is survivable. */
+static int attach_sched(struct capture *c)
+{
+	int err = probe__attach(c->probe);
+
+	return err ? fail(err, "attach to the scheduler's tracepoints: %s", strerror(-err)) : 0;
+}
+
+static int map_tallies(struct capture *c)
+{
+	int fd = bpf_map__fd(c->probe->maps.free_tallies);
+
+	/* As the kernel maps an array: values rounded up to 8 bytes, the whole to a page. */
+	c->tallies_len = (sizeof(struct tally) * TALLIES + 4095) & ~4095ul;
+	c->tallies = mmap(NULL, c->tallies_len, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  bpf_map__fd(c->probe->maps.tallies), 0);
+	if (c->tallies == MAP_FAILED) {
+		c->tallies = NULL;
+		return fail(-errno, "map the counters: %s", strerror(errno));
+	}
+	for (uint32_t i = 0; i < TALLIES; i++)
+		if (bpf_map_update_elem(fd, NULL, &i, BPF_ANY))
+			return fail(-errno, "fill the list of counters: %s", strerror(errno));
+	return 0;
+}
+
+/* ---- finding processes ---- */
+
+/* Follow the threads that a process has already; new ones are followed when they are born. */
+static void adopt(struct capture *c, int pid)
+{
+	struct bpf_link *link;
+	char buf[64];
+	int fd;
+
+	c->probe->bss->adopt_pid = (uint32_t)pid;
+	link = bpf_program__attach_iter(c->probe->progs.adopt_threads, NULL);
+	if (!link)
+		return;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd >= 0) {
+		while (read(fd, buf, sizeof(buf)) > 0)
+			;
+		close(fd);
+	}
+	bpf_link__destroy(link);
+}
+
+static void on_lib(int pid, const struct lib *lib, void *arg)
+{
+	struct capture *c = arg;
+
+	c->probe->bss->active = true; /* until now a context switch cost next to nothing */
+	adopt(c, pid);
+	if (c->opts.on_lib)
+		c->opts.on_lib(pid, lib, c->opts.arg);
+}
+
+static void on_mapping(int pid, void *arg)
+{
+	struct capture *c = arg;
+
+	libs_see(c->libs, pid);
+}
+
+static void rescan(struct capture *c)
+{
+	libs_rescan(c->libs);
+	c->rescan_at = clock_boot_ns() + (c->watch ? RESCAN_NS : RESCAN_ALONE_NS);
+}
+
+/* What the probes saw of ourselves is nobody's business. We never call them again. */
+static void forget_calibration(struct capture *c)
+{
+	int fd = bpf_map__fd(c->probe->maps.tasks);
+	uint32_t serial;
+
+	for (uint32_t i = 0; i < TALLIES; i++)
+		if (c->tallies[i].serial)
+			capture_reuse_tally(c, i);
+	while (!bpf_map_get_next_key(fd, NULL, &serial))
+		bpf_map_delete_elem(fd, &serial);
+	c->fn = NULL;
+	ring_buffer__consume(c->ring);
+	c->probe->bss->stats.stepped = 0;
+}
+
+/* ---- life ---- */
+
+int capture_open(const struct capture_opts *opts, struct capture **ret)
+{
+	struct capture *c = xcalloc(1, sizeof(*c));
+	struct libs_opts libs;
+	bool session;
+	int err;
+
+	c->opts = *opts;
+	err = load(c);
+	if (!err)
+		err = map_tallies(c);
+	if (err)
+		goto out;
+	c->ring = ring_buffer__new(bpf_map__fd(c->probe->maps.ring), on_record, c, NULL);
+	if (!c->ring) {
+		err = fail(-errno, "map the ring: %s", strerror(errno));
+		goto out;
+	}
+	session = c->opts.mode == ATTACH_SESSION;
+	libs = (struct libs_opts){
+		.mode = c->opts.mode,
+		.prog_count = bpf_program__fd(c->probe->progs.call_count),
+		.prog_enter = bpf_program__fd(session ? c->probe->progs.call_session :
+							c->probe->progs.call_enter),
+		.prog_return = session ? -1 : bpf_program__fd(c->probe->progs.call_return),
+		.with_driver = bpf_map__fd(c->probe->maps.with_driver),
+		.only_pid = opts->only_pid,
+	};
+	c->libs = libs_new(&libs, on_lib, c);
+	if (!opts->only_pid) { /* with a filter our own calls would not count */
+		calibrate(&libs, &c->cost);
+		forget_calibration(c);
+	}
+	err = attach_sched(c);
+	if (err)
+		goto out;
+	err = watch_open(&c->watch); /* before the first scan: nothing falls between */
+	if (err)
+		log_warn("new processes are found by rescanning only: %s", why(err));
+	err = 0;
+	rescan(c);
+out:
+	if (err)
+		capture_close(c);
+	else
+		*ret = c;
+	return err;
+}
+
+void capture_detach(struct capture *c)
+{
+	if (c->detached)
+		return;
+	c->detached = true;
+	libs_free(c->libs);
+	c->libs = NULL;
+	if (c->probe)
+		probe__detach(c->probe);
+}
+
+void capture_close(struct capture *c)
+{
+	if (!c)
+		return;
+	capture_detach(c);
+	watch_close(c->watch);
+	ring_buffer__free(c->ring);
+	if (c->tallies)
+		munmap(c->tallies, c->tallies_len);
+	probe__destroy(c->probe);
+	free(c);
+}
+
+enum attach_mode capture_mode(const struct capture *c)
+{
+	return c->opts.mode;
+}
+
+const struct capture_cost *capture_cost(const struct capture *c)
+{
+	return &c->cost;
+}
+
+const struct libs *capture_libs(const struct capture *c)
+{
+	return c->libs;
+}
+
+int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
+{
+	struct pollfd ready = { .fd = c->watch ? watch_fd(c->watch) : -1, .events = POLLIN };
+	int n = poll(&ready, 1, timeout_ms);
+	bool lost = false;
+
+	if (n < 0 && errno != EINTR)
+		return fail(-errno, "wait for records: %s", strerror(errno));
+	if (n > 0)
+		lost = watch_drain(c->watch, on_mapping, c);
+	if (c->libs && (lost || clock_boot_ns() >= c->rescan_at))
+		rescan(c);
+	c->fn = fn;
+	c->arg = arg;
+	return ring_buffer__consume(c->ring);
+}
+
+/* ---- reading the maps ---- */
+
+void capture_each_tally(struct capture *c, tally_fn fn, void *arg)
+{
+	for (uint32_t i = 0; i < TALLIES; i++) {
+		const struct tally *t = &c->tallies[i];
+
+		if (__atomic_load_n(&t->serial, __ATOMIC_ACQUIRE))
+			fn(i, t, arg);
+	}
+}
+
+void capture_reuse_tally(struct capture *c, uint32_t index)
+{
+	memset(&c->tallies[index], 0, sizeof(struct tally));
+	bpf_map_update_elem(bpf_map__fd(c->probe->maps.free_tallies), NULL, &index, BPF_ANY);
+}
+
+void capture_each_task(struct capture *c, task_fn fn, void *arg)
+{
+	int fd = bpf_map__fd(c->probe->maps.tasks);
+	uint32_t serial, *prev = NULL, last;
+	struct task_info info;
+
+	while (!bpf_map_get_next_key(fd, prev, &serial)) {
+		if (!bpf_map_lookup_elem(fd, &serial, &info))
+			fn(serial, &info, arg);
+		last = serial;
+		prev = &last;
+	}
+}
+
+void capture_forget_task(struct capture *c, uint32_t serial)
+{
+	bpf_map_delete_elem(bpf_map__fd(c->probe->maps.tasks), &serial);
+}
+
+void capture_each_blame(struct capture *c, blame_fn fn, void *arg)
+{
+	int fd = bpf_map__fd(c->probe->maps.blames);
+	struct blame_key key, last, *prev = NULL;
+	struct blame blame;
+
+	while (!bpf_map_get_next_key(fd, prev, &key)) {
+		if (!bpf_map_lookup_elem(fd, &key, &blame))
+			fn(&key, &blame, arg);
+		last = key;
+		prev = &last;
+	}
+}
+
+void capture_forget_blame(struct capture *c, const struct blame_key *key)
+{
+	bpf_map_delete_elem(bpf_map__fd(c->probe->maps.blames), key);
+}
+
+void capture_stats(const struct capture *c, struct stats *ret)
+{
+	*ret = c->probe->bss->stats;
+}

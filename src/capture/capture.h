@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads the probes, attaches them to every process that maps a traced library, now or later, and
+ * hands over what they saw. The only module that speaks BPF. One capture belongs to one thread.
+ */
+#ifndef CAPTURE_CAPTURE_H
+#define CAPTURE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "capture/libs.h"
+#include "capture/link.h"
+#include "wire/event.h"
+
+struct capture;
+
+struct capture_opts {
+	int only_pid; /* 0: all */
+	uint64_t slow_ns; /* 0: the default, 1 ms */
+	uint64_t ring_bytes; /* 0: the default, 1 MiB */
+	bool record_all;
+	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
+	libs_fn on_lib; /* hears of each (process, library) pair; may be NULL */
+	void *arg;
+};
+
+/* Load, attach, look for processes. *ret is set only on success. */
+int capture_open(const struct capture_opts *opts, struct capture **ret);
+
+/* Would capture_open() get through the kernel's checks? Loads the probes, attaches nothing. */
+int capture_try(void);
+
+/* Detach and free. NULL is fine. */
+void capture_close(struct capture *c);
+
+/* Detach but keep the maps, so that the last counts can be read. */
+void capture_detach(struct capture *c);
+
+enum attach_mode capture_mode(const struct capture *c);
+
+/* What one probe hit costs on this host, measured at start. 0: not known. */
+struct capture_cost {
+	uint64_t count_ns; /* an op that is only counted */
+	uint64_t timed_ns; /* entry and return */
+	uint64_t stepped_ns; /* what single-stepping adds */
+};
+const struct capture_cost *capture_cost(const struct capture *c);
+
+/*
+ * Wait up to timeout_ms for new mappings, attach to them, then hand every waiting record to fn,
+ * borrowed for the call. Returns how many, or a negative errno. A signal ends the wait.
+ */
+typedef void (*capture_fn)(const void *bytes, size_t len, void *arg);
+int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg);
+
+/* Every tally in use. `index` identifies it while it is in use. */
+typedef void (*tally_fn)(uint32_t index, const struct tally *tally, void *arg);
+void capture_each_tally(struct capture *c, tally_fn fn, void *arg);
+
+/* The thread is gone and its last counts are taken: use the tally for somebody else. */
+void capture_reuse_tally(struct capture *c, uint32_t index);
+
+typedef void (*task_fn)(uint32_t serial, const struct task_info *info, void *arg);
+void capture_each_task(struct capture *c, task_fn fn, void *arg);
+void capture_forget_task(struct capture *c, uint32_t serial);
+
+typedef void (*blame_fn)(const struct blame_key *key, const struct blame *blame, void *arg);
+void capture_each_blame(struct capture *c, blame_fn fn, void *arg);
+void capture_forget_blame(struct capture *c, const struct blame_key *key);
+
+void capture_stats(const struct capture *c, struct stats *ret);
+
+/* The copies found so far. */
+const struct libs *capture_libs(const struct capture *c);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to elf.c: an ELF file opened for reading, and where its symbol tables are. */
+#ifndef CAPTURE_ELF_FILE_H
+#define CAPTURE_ELF_FILE_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOADS_MAX 64
+#define NOTES_MAX 8
+#define CHUNK 65536
+
+struct extent {
+	uint64_t offset, size;
+};
+
+struct load {
+	uint64_t addr, offset, size;
+	bool exec;
+};
+
+struct elf {
+	int fd; /* borrowed */
+	uint64_t size;
+	Elf64_Ehdr head;
+	struct load loads[LOADS_MAX]; /* inside the file, all of them */
+	struct extent notes[NOTES_MAX];
+	size_t n_loads, n_notes;
+	struct extent dynamic; /* size 0: none */
+	union {
+		char bytes[CHUNK];
+		Elf64_Phdr phdr[CHUNK / sizeof(Elf64_Phdr)];
+		Elf64_Shdr shdr[CHUNK / sizeof(Elf64_Shdr)];
+		Elf64_Sym sym[CHUNK / sizeof(Elf64_Sym)];
+		Elf64_Dyn dyn[CHUNK / sizeof(Elf64_Dyn)];
+		uint32_t word[CHUNK / sizeof(uint32_t)];
+	} buf; /* any table passes through here, a piece at a time */
+};
+
+struct symtab {
+	struct extent syms, strings; /* syms.size 0: there is none */
+};
+
+/* Read the header and the segments of a zeroed e. */
+int elf_init(struct elf *e, int fd);
+
+/* Exactly len bytes at an offset, or an error: never less. */
+int elf_read(struct elf *e, uint64_t offset, void *dst, size_t len);
+
+/* The file bytes from a virtual address to the end of its segment; executable ones if asked. */
+bool elf_at(const struct elf *e, uint64_t addr, bool exec, struct extent *ret);
+
+/* Where .dynsym and .symtab claim to be. */
+int elf_symtabs(struct elf *e, struct symtab *dynsym, struct symtab *symtab);
+
+/* Is a table inside the file and not too large to be read? */
+int elf_symtab_check(const struct elf *e, const struct symtab *t);
+
+#endif

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The registry of library copies: find by mapped inode, attach once, remember who uses it. */
+#include "capture/libs.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "capture/elf.h"
+#include "capture/insn.h"
+#include "capture/maps.h"
+#include "wire/event.h"
+
+/* A tenant can map as many "libcudart.so" as he likes; we attach to so many and say so. */
+#define MAX_LIBS 256
+#define MAX_USERS 4096
+#define KEEP_UNUSED_NS (60 * 1000000000ull)
+
+struct user {
+	int pid;
+	bool driver; /* maps a libcuda */
+};
+
+struct entry {
+	struct lib lib;
+	struct links links; /* timed rows and driver launches */
+	struct links launches; /* runtime launches, where somebody has no driver to see them at */
+	struct site launch_site[OP_COUNT];
+	size_t launch_sites;
+	int fd; /* of the library, for launches attached later */
+	struct user *user;
+	size_t users;
+	uint64_t unused_since;
+};
+
+struct libs {
+	struct libs_opts opts;
+	libs_fn fn;
+	void *arg;
+	struct entry *entry[MAX_LIBS];
+	int count;
+	bool full_said;
+};
+
+struct libs *libs_new(const struct libs_opts *opts, libs_fn fn, void *arg)
+{
+	struct libs *l = xcalloc(1, sizeof(*l));
+
+	l->opts = *opts;
+	l->fn = fn;
+	l->arg = arg;
+	return l;
+}
+
+int libs_count(const struct libs *l)
+{
+	return l->count;
+}
+
+const struct lib *libs_at(const struct libs *l, int i)
+{
+	return &l->entry[i]->lib;
+}
+
+/* ---- sites ---- */
+
+int lib_sites(int fd, enum op_lib id, struct lib_site ret[OP_COUNT])
+{
+	const char *names[OP_COUNT];
+	int op_of[OP_COUNT], n = 0, sites = 0, err;
+	struct elf_func found[OP_COUNT];
+
+	for (int op = 0; op < OP_COUNT; op++) {
+		if (op_table[op].lib != id)
+			continue;
+		names[n] = op_table[op].symbol;
+		op_of[n++] = op;
+	}
+	err = elf_find(fd, names, (size_t)n, found);
+	if (err < 0)
+		return err;
+	for (int i = 0; i < n; i++) {
+		struct insn_site site;
+
+		if (!found[i].found)
+			continue;
+		if (insn_site(fd, found[i].offset, &site))
+			site = (struct insn_site){ .class = INSN_REFUSED };
+		ret[sites++] = (struct lib_site){ op_of[i], site.offset, (int)site.class };
+	}
+	return sites;
+}
+
+/* ---- attaching one copy ---- */
+
+static int attach_timed(const struct libs_opts *o, struct entry *e, const char *path,
+			const struct site *sites, size_t n)
+{
+	int err;
+
+	if (o->mode == ATTACH_SESSION)
+		return link_sites(&e->links, o->mode, o->prog_enter, false, path, sites, n);
+	/* Returns first: a return without its entry is noticed, an entry without return is not. */
+	err = link_sites(&e->links, o->mode, o->prog_return, true, path, sites, n);
+	return err ? err : link_sites(&e->links, o->mode, o->prog_enter, false, path, sites, n);
+}
+
+static enum attach_mode count_mode(enum attach_mode mode)
+{
+	return mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI;
+}
+
+static int attach_entry(const struct libs_opts *o, struct entry *e)
+{
+	struct site timed[OP_COUNT], counted[OP_COUNT];
+	size_t timed_n = 0, counted_n = 0;
+	struct lib_site sites[OP_COUNT];
+	char path[64];
+	int n, err;
+
+	n = lib_sites(e->fd, e->lib.id, sites);
+	if (n < 0)
+		return n;
+	for (int i = 0; i < n; i++) {
+		const struct op *op = &op_table[sites[i].op];
+		bool stepped = sites[i].class == INSN_STEPPED;
+		struct site site = { sites[i].offset,
+				     (uint64_t)sites[i].op | (stepped ? COOKIE_STEPPED : 0) };
+
+		if (sites[i].class == INSN_REFUSED) {
+			e->lib.refused++;
+			continue;
+		}
+		e->lib.ops++;
+		e->lib.stepped += stepped;
+		if (op_timed(op->class)) {
+			timed[timed_n++] = site;
+		} else if (op->lib == LIB_CUDART) {
+			site.cookie |= COOKIE_IF_NO_DRIVER;
+			e->launch_site[e->launch_sites++] = site;
+		} else {
+			counted[counted_n++] = site;
+		}
+	}
+	for (int op = 0; op < OP_COUNT; op++)
+		e->lib.missing += op_table[op].lib == e->lib.id;
+	e->lib.missing -= n;
+	if (!e->lib.ops)
+		return fail(-ENOENT, "none of the traced functions is in it");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
+	err = attach_timed(o, e, path, timed, timed_n);
+	if (!err)
+		err = link_sites(&e->links, count_mode(o->mode), o->prog_count, false, path,
+				 counted, counted_n);
+	return err;
+}
+
+/* Runtime launches are probed while some user of this copy has no driver mapped. */
+static void update_launches(struct libs *l, struct entry *e)
+{
+	struct links *one[] = { &e->launches };
+	bool need = false;
+	char path[64];
+	int err;
+
+	for (size_t i = 0; i < e->users; i++)
+		need |= !e->user[i].driver;
+	if (!e->launch_sites || need == (e->launches.count > 0))
+		return;
+	if (!need) {
+		links_close(one, 1);
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
+	err = link_sites(&e->launches, count_mode(l->opts.mode), l->opts.prog_count, false, path,
+			 e->launch_site, e->launch_sites);
+	if (err)
+		log_warn("launches of %s are not counted: %s", e->lib.path, why(err));
+}
+
+/* ---- finding copies ---- */
+
+/* One copy however it is reached: overlay mounts change the device number, nothing else. */
+static struct entry *entry_find(struct libs *l, enum op_lib id, const struct stat *st,
+				const char *build_id)
+{
+	for (int i = 0; i < l->count; i++) {
+		const struct lib *lib = &l->entry[i]->lib;
+		uint64_t mtime = (uint64_t)st->st_mtim.tv_sec * 1000000000ull +
+				 (uint64_t)st->st_mtim.tv_nsec;
+
+		if (lib->id == id && lib->inode == st->st_ino && lib->size == (uint64_t)st->st_size &&
+		    lib->mtime_ns == mtime && streq(lib->build_id, build_id))
+			return l->entry[i];
+	}
+	return NULL;
+}
+
+static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat *st, int fd,
+			       const char *path)
+{
+	struct entry *e;
+	int err;
+
+	if (l->count == MAX_LIBS) {
+		if (!l->full_said)
+			log_warn("more than %d library copies: %s and later ones are not traced",
+				 MAX_LIBS, path);
+		l->full_said = true;
+		return NULL;
+	}
+	e = xcalloc(1, sizeof(*e));
+	e->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	e->lib.id = id;
+	e->lib.inode = st->st_ino;
+	e->lib.size = (uint64_t)st->st_size;
+	e->lib.mtime_ns =
+		(uint64_t)st->st_mtim.tv_sec * 1000000000ull + (uint64_t)st->st_mtim.tv_nsec;
+	str_copy(e->lib.path, sizeof(e->lib.path), path);
+	elf_build_id(fd, e->lib.build_id, sizeof(e->lib.build_id));
+	err = attach_entry(&l->opts, e);
+	if (err) {
+		struct links *one[] = { &e->links };
+
+		/* Kept in the list, so that it is tried and told once. */
+		str_copy(e->lib.note, sizeof(e->lib.note), why(err));
+		links_close(one, 1);
+		e->lib.ops = e->lib.stepped = 0;
+		e->launch_sites = 0;
+	}
+	e->lib.attached_ns = clock_boot_ns();
+	l->entry[l->count++] = e;
+	return e;
+}
+
+static struct entry *entry_for(struct libs *l, int pid, const struct map_line *line,
+			       enum op_lib id)
+{
+	char link[96], build_id[65] = "";
+	struct entry *e = NULL;
+	struct stat st;
+	int fd;
+
+	/* map_files reaches the very file that is mapped, in any mount namespace, deleted or not. */
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", pid,
+		 (unsigned long long)line->start, (unsigned long long)line->end);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		elf_build_id(fd, build_id, sizeof(build_id));
+		e = entry_find(l, id, &st, build_id);
+		if (!e)
+			e = entry_add(l, id, &st, fd, line->path);
+	}
+	close(fd);
+	return e;
+}
+
+/* ---- processes ---- */
+
+struct seen {
+	struct libs *l;
+	int pid;
+	bool driver;
+	struct entry *entry[16];
+	int count;
+};
+
+static int see_line(const struct map_line *line, void *arg)
+{
+	struct seen *s = arg;
+	struct entry *e;
+	int id;
+
+	if (!line->exec)
+		return 0;
+	id = maps_lib(line->path);
+	if (id < 0 || s->count == (int)ARRAY_LEN(s->entry))
+		return 0;
+	if (id == LIB_CUDA)
+		s->driver = true;
+	e = entry_for(s->l, s->pid, line, (enum op_lib)id);
+	for (int i = 0; i < s->count; i++)
+		if (s->entry[i] == e)
+			return 0;
+	if (e)
+		s->entry[s->count++] = e;
+	return 0;
+}
+
+static void use(struct libs *l, struct entry *e, int pid, bool driver)
+{
+	for (size_t i = 0; i < e->users; i++) {
+		if (e->user[i].pid == pid) {
+			e->user[i].driver = driver;
+			return;
+		}
+	}
+	if (e->users == MAX_USERS)
+		return;
+	e->user = xrealloc(e->user, e->users + 1, sizeof(*e->user));
+	e->user[e->users++] = (struct user){ pid, driver };
+	e->unused_since = 0;
+	l->fn(pid, &e->lib, l->arg);
+}
+
+void libs_see(struct libs *l, int pid)
+{
+	struct seen s = { .l = l, .pid = pid };
+	uint32_t key = (uint32_t)pid;
+	uint8_t yes = 1;
+
+	if (pid == getpid() || (l->opts.only_pid && pid != l->opts.only_pid))
+		return;
+	maps_each(pid, see_line, &s);
+	if (s.driver)
+		bpf_map_update_elem(l->opts.with_driver, &key, &yes, BPF_ANY);
+	else
+		bpf_map_delete_elem(l->opts.with_driver, &key);
+	for (int i = 0; i < s.count; i++) {
+		use(l, s.entry[i], pid, s.driver);
+		update_launches(l, s.entry[i]);
+	}
+}
+
+static int see_pid(int pid, void *arg)
+{
+	libs_see(arg, pid);
+	return 0;
+}
+
+static void entry_free(struct entry *e)
+{
+	if (e->fd >= 0)
+		close(e->fd);
+	free(e->user);
+	free(e);
+}
+
+/* Forget users that are gone, and copies that nobody has mapped for a while: a link pins a file. */
+static void forget_gone(struct libs *l)
+{
+	uint64_t now = clock_boot_ns();
+
+	for (int i = 0; i < l->count; i++) {
+		struct entry *e = l->entry[i];
+		size_t kept = 0;
+
+		for (size_t j = 0; j < e->users; j++) {
+			uint32_t pid = (uint32_t)e->user[j].pid;
+
+			if (!kill(e->user[j].pid, 0) || errno != ESRCH)
+				e->user[kept++] = e->user[j];
+			else
+				bpf_map_delete_elem(l->opts.with_driver, &pid);
+		}
+		e->users = kept;
+		if (kept) {
+			e->unused_since = 0;
+			update_launches(l, e);
+		} else if (!e->unused_since) {
+			e->unused_since = now;
+		} else if (now - e->unused_since > KEEP_UNUSED_NS) {
+			struct links *both[] = { &e->links, &e->launches };
+
+			links_close(both, 2);
+			entry_free(e);
+			l->entry[i--] = l->entry[--l->count];
+		}
+	}
+}
+
+void libs_rescan(struct libs *l)
+{
+	if (l->opts.only_pid)
+		libs_see(l, l->opts.only_pid);
+	else
+		procs_each(see_pid, l);
+	forget_gone(l);
+}
+
+void libs_free(struct libs *l)
+{
+	struct links *all[2 * MAX_LIBS];
+	size_t n = 0;
+
+	if (!l)
+		return;
+	for (int i = 0; i < l->count; i++) {
+		all[n++] = &l->entry[i]->links;
+		all[n++] = &l->entry[i]->launches;
+	}
+	links_close(all, n);
+	for (int i = 0; i < l->count; i++)
+		entry_free(l->entry[i]);
+	free(l);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which copies of the traced libraries exist, who maps them, and what is attached to each. */
+#ifndef CAPTURE_LIBS_H
+#define CAPTURE_LIBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/link.h"
+#include "wire/ops.h"
+
+struct libs;
+
+/* The programs to attach, and how. */
+struct libs_opts {
+	enum attach_mode mode;
+	int prog_count, prog_enter, prog_return; /* fds; with ATTACH_SESSION enter does both */
+	int with_driver; /* map fd: processes whose launches are seen at the driver */
+	int only_pid;
+};
+
+/* One copy of a library, found by the file that is mapped: paths lie, inodes do not. */
+struct lib {
+	enum op_lib id;
+	uint64_t inode, size, mtime_ns;
+	char path[256]; /* as the first process that maps it names it */
+	char build_id[65];
+	int ops; /* rows attached */
+	int stepped; /* of these, single-stepped */
+	int refused; /* rows present that cannot be probed */
+	int missing; /* rows of this library that the copy does not have */
+	char note[128]; /* why nothing could be attached, or "" */
+	uint64_t attached_ns; /* boot time */
+};
+
+typedef void (*libs_fn)(int pid, const struct lib *lib, void *arg);
+
+/* fn hears of each new (process, library) pair, once. */
+struct libs *libs_new(const struct libs_opts *opts, libs_fn fn, void *arg);
+
+/* Look at what one process maps and attach to what is new. A vanished process is no error. */
+void libs_see(struct libs *l, int pid);
+
+/* Look at every process; forget those that are gone. */
+void libs_rescan(struct libs *l);
+
+/* Is that row attached anywhere? For the "which of these are single-stepped" report. */
+int libs_count(const struct libs *l);
+const struct lib *libs_at(const struct libs *l, int i);
+
+/* Detach everything. */
+void libs_free(struct libs *l);
+
+/* Where the rows of one library copy lie, and what a probe there costs. */
+struct lib_site {
+	int op;
+	uint64_t offset;
+	int class; /* enum insn_class */
+};
+
+/* Find the rows of library `id` in an open file. Returns how many sites, or a negative errno. */
+int lib_sites(int fd, enum op_lib id, struct lib_site ret[OP_COUNT]);
+
+#endif

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+/* check: can this host be traced, what works, what does not and why. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/util.h"
+#include "capture/capture.h"
+#include "capture/elf.h"
+#include "capture/host.h"
+#include "capture/insn.h"
+#include "capture/maps.h"
+#include "cmd/cmd.h"
+
+static struct {
+	bool json;
+} args;
+
+static const struct opt opts[] = {
+	{ "json", 0, OPT_FLAG, offsetof(__typeof__(args), json), NULL, "as JSON" },
+	{ 0 },
+};
+
+/* One line of the report. Needed ones decide the exit code. */
+enum verdict { OK, NOTE, BAD };
+
+struct item {
+	const char *name;
+	enum verdict verdict;
+	char text[256];
+};
+
+/* A traced library in a process. */
+struct use {
+	int pid;
+	char comm[COMM_LEN + 1], python[16], path[256];
+	int sites, stepped, refused; /* sites < 0: could not be read */
+};
+
+struct report {
+	struct host host;
+	struct item item[24];
+	int items;
+	struct use *use;
+	int uses;
+	int pythons; /* Python processes that use no traced library */
+	bool ready;
+};
+
+static void say(struct report *r, const char *name, enum verdict verdict, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static void say(struct report *r, const char *name, enum verdict verdict, const char *fmt, ...)
+{
+	struct item *it = &r->item[r->items++];
+	va_list ap;
+
+	it->name = name;
+	it->verdict = verdict;
+	va_start(ap, fmt);
+	vsnprintf(it->text, sizeof(it->text), fmt, ap);
+	va_end(ap);
+	if (verdict == BAD)
+		r->ready = false;
+}
+
+static void check_privileges(struct report *r)
+{
+	static const struct {
+		int bit;
+		const char *name;
+	} caps[] = { { 39, "CAP_BPF" }, { 38, "CAP_PERFMON" }, { 19, "CAP_SYS_PTRACE" } };
+	char missing[128] = "";
+	size_t at = 0;
+
+	if (host_has_cap(&r->host, 21)) {
+		say(r, "privileges", OK, "CAP_SYS_ADMIN");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(caps); i++)
+		if (!host_has_cap(&r->host, caps[i].bit))
+			at += (size_t)snprintf(missing + at, sizeof(missing) - at, " %s",
+					       caps[i].name);
+	if (at)
+		say(r, "privileges", BAD, "missing%s: run as root (sudo culprit check)", missing);
+	else
+		say(r, "privileges", OK, "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE");
+}
+
+static void check_attach(struct report *r)
+{
+	bool any = false;
+
+	for (enum attach_mode m = ATTACH_SESSION; m < ATTACH_NONE; m++) {
+		static const char *const names[] = { [ATTACH_SESSION] = "attach session",
+						     [ATTACH_MULTI] = "attach multi",
+						     [ATTACH_PERF] = "attach perf" };
+		int err = link_try(m);
+
+		if (err)
+			say(r, names[m], NOTE, "does not work: %s", why(err));
+		else
+			say(r, names[m], OK, "%s", any ? "works" : "works, will be used");
+		any |= !err;
+	}
+	if (!any)
+		say(r, "uprobes", BAD, "no way to probe user functions works here");
+}
+
+static void check_probes(struct report *r)
+{
+	int err = capture_try();
+
+	if (err)
+		say(r, "probes", BAD, "%s", why(err));
+	else
+		say(r, "probes", OK, "all programs pass the verifier");
+}
+
+static void check_host(struct report *r)
+{
+	const struct host *h = &r->host;
+	char mem[UNITS_CAP];
+
+	say(r, "kernel", OK, "%s %s, %s", h->kernel, h->machine, h->distro);
+	say(r, "host", OK, "%d CPUs, %s, cgroup %s%s%s", h->cpus,
+	    format_bytes(mem, sizeof(mem), h->mem_bytes), h->cgroup, h->virt[0] ? ", " : "",
+	    h->virt);
+	if (h->btf)
+		say(r, "BTF", OK, "/sys/kernel/btf/vmlinux");
+	else
+		say(r, "BTF", BAD, "no /sys/kernel/btf/vmlinux: needs CONFIG_DEBUG_INFO_BTF=y");
+	if (streq(h->lockdown, "confidentiality"))
+		say(r, "lockdown", BAD, "confidentiality mode forbids reading kernel memory");
+	else
+		say(r, "lockdown", OK, "%s", h->lockdown[0] ? h->lockdown : "none");
+	if (h->bpf_stats)
+		say(r, "bpf stats", NOTE, "kernel.bpf_stats_enabled=1 adds to the cost of each probe");
+}
+
+static void check_gpu(struct report *r)
+{
+	const struct host *h = &r->host;
+
+	if (h->gpus)
+		say(r, "GPU", OK, "%d x %s, driver %.100s", h->gpus, h->gpu_name, h->driver);
+	else if (h->driver[0])
+		say(r, "GPU", NOTE, "driver %.100s, but no GPU", h->driver);
+	else
+		say(r, "GPU", NOTE, "no NVIDIA driver: only the simulated GPU can be traced");
+}
+
+/* ---- processes ---- */
+
+struct scan {
+	struct report *r;
+	int pid;
+};
+
+static void read_sites(const struct map_line *line, int pid, enum op_lib id, struct use *u)
+{
+	struct lib_site sites[OP_COUNT];
+	char link[96];
+	int fd, n;
+
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", pid,
+		 (unsigned long long)line->start, (unsigned long long)line->end);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	n = fd < 0 ? -1 : lib_sites(fd, id, sites);
+	u->sites = n;
+	for (int i = 0; i < n; i++) {
+		u->stepped += sites[i].class == INSN_STEPPED;
+		u->refused += sites[i].class == INSN_REFUSED;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static int on_map(const struct map_line *line, void *arg)
+{
+	int id = line->exec ? maps_lib(line->path) : -1;
+	struct scan *scan = arg;
+	struct report *r = scan->r;
+	struct proc_info info;
+	struct use *u;
+
+	if (id < 0)
+		return 0;
+	for (int i = r->uses - 1; i >= 0 && r->use[i].pid == scan->pid; i--)
+		if (streq(r->use[i].path, line->path))
+			return 0;
+	r->use = xrealloc(r->use, (size_t)r->uses + 1, sizeof(*r->use));
+	u = &r->use[r->uses++];
+	*u = (struct use){ .pid = scan->pid };
+	text_safe(u->path, sizeof(u->path), line->path);
+	if (!proc_read(scan->pid, &info))
+		text_safe(u->comm, sizeof(u->comm), info.comm);
+	(void)python_version(scan->pid, u->python, sizeof(u->python)); /* "" when it is not */
+	read_sites(line, scan->pid, (enum op_lib)id, u);
+	return 0;
+}
+
+static int on_proc(int pid, void *arg)
+{
+	struct scan scan = { arg, pid };
+	int before = scan.r->uses;
+	char python[16];
+
+	maps_each(pid, on_map, &scan);
+	if (scan.r->uses == before && !python_version(pid, python, sizeof(python)))
+		scan.r->pythons++;
+	return 0;
+}
+
+/* ---- printing ---- */
+
+static void print_text(const struct report *r)
+{
+	static const char *const marks[] = { "ok  ", "note", "BAD " };
+
+	for (int i = 0; i < r->items; i++)
+		printf("%s  %-15s %s\n", marks[r->item[i].verdict], r->item[i].name, r->item[i].text);
+	if (!r->uses)
+		puts("note  processes       none maps libcudart, libcuda or libnccl now; later ones "
+		     "are found");
+	for (int i = 0; i < r->uses; i++) {
+		const struct use *u = &r->use[i];
+
+		printf("%s  process         %s (pid %d%s%s): %s: ", u->sites > 0 ? "ok  " : "note",
+		       u->comm, u->pid, u->python[0] ? ", Python " : "", u->python, u->path);
+		if (u->sites < 0)
+			puts("cannot be read");
+		else
+			printf("%d functions, %d single-stepped, %d refused\n", u->sites, u->stepped,
+			       u->refused);
+	}
+	printf("note  python          %d other Python processes use no traced library\n", r->pythons);
+	puts(r->ready ? "\nready: `culprit trace` will work" : "\nnot ready");
+}
+
+static void print_json(const struct report *r)
+{
+	static const char *const verdicts[] = { "ok", "note", "bad" };
+	struct json j = JSON_TO(stdout);
+
+	json_open(&j, NULL, '{');
+	json_bool(&j, "ready", r->ready);
+	json_open(&j, "items", '[');
+	for (int i = 0; i < r->items; i++) {
+		json_open(&j, NULL, '{');
+		json_str(&j, "name", r->item[i].name);
+		json_str(&j, "verdict", verdicts[r->item[i].verdict]);
+		json_str(&j, "text", r->item[i].text);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_open(&j, "processes", '[');
+	for (int i = 0; i < r->uses; i++) {
+		const struct use *u = &r->use[i];
+
+		json_open(&j, NULL, '{');
+		json_i64(&j, "pid", u->pid);
+		json_str(&j, "comm", u->comm);
+		json_str(&j, "python", u->python);
+		json_str(&j, "library", u->path);
+		json_i64(&j, "functions", u->sites);
+		json_i64(&j, "single_stepped", u->stepped);
+		json_i64(&j, "refused", u->refused);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_i64(&j, "other_python_processes", r->pythons);
+	json_close(&j, '}');
+	putchar('\n');
+}
+
+static int run(int argc, char **argv)
+{
+	struct report r = { .ready = true };
+
+	(void)argc;
+	(void)argv;
+	host_read(&r.host);
+	check_host(&r);
+	check_privileges(&r);
+	check_attach(&r);
+	check_probes(&r);
+	check_gpu(&r);
+	procs_each(on_proc, &r);
+	if (args.json)
+		print_json(&r);
+	else
+		print_text(&r);
+	free(r.use);
+	return r.ready ? 0 : EXIT_NO;
+}
+
+const struct cmd cmd_check = {
+	.name = "check",
+	.summary = "Say whether this host can be traced, what works and what does not",
+	.more = "Tries everything that `trace` needs, on a function of its own. Exit code 0: ready,\n"
+		"3: not ready; each line that says BAD names the remedy.\n",
+	.opts = opts,
+	.dest = &args,
+	.run = run,
+};

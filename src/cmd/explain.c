@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* explain: what made the GPU wait, from a trace. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "cmd/cmd.h"
+#include "explain/explain.h"
+
+static struct {
+	const char *db;
+	uint64_t since, from, to;
+	bool json;
+} args;
+
+#define AT(field) offsetof(__typeof__(args), field)
+
+static const struct opt opts[] = {
+	{ "since", 0, OPT_DURATION, AT(since), "TIME", "only the last TIME: 5m, 90s, 1h" },
+	{ "from", 0, OPT_TIME, AT(from), "WHEN", "from then on: 03:12, 2026-11-15T03:12:00Z, -5m" },
+	{ "to", 0, OPT_TIME, AT(to), "WHEN", "until then" },
+	{ "db", 'd', OPT_STR, AT(db), "FILE", "the trace (default: where `trace` writes)" },
+	{ "json", 0, OPT_FLAG, AT(json), NULL, "as JSON" },
+	{ 0 },
+};
+
+static int run(int argc, char **argv)
+{
+	struct window w = { args.from, args.to };
+	struct explanation e;
+	struct store *s = NULL;
+	char path[600];
+	int err;
+
+	(void)argc;
+	(void)argv;
+	if (args.since && args.from)
+		return fail(-EINVAL, "--since and --from are two ways to say the same: give one");
+	if (args.from && args.to && args.from >= args.to)
+		return fail(-EINVAL, "--from is not before --to");
+	if (args.since)
+		w.from_ns = clock_wall_ns() - args.since;
+	if (!args.db) {
+		err = cmd_default_db(path, sizeof(path), 0);
+		if (err)
+			return err;
+		args.db = path;
+	}
+	err = store_open(args.db, STORE_READ, &s);
+	if (err)
+		return err;
+	err = explain(s, w, &e);
+	if (err == -ENODATA) {
+		fprintf(stderr, "culprit explain: %s: %s\n", args.db, why(err));
+		err = EXIT_NO;
+	} else if (!err) {
+		if (args.json)
+			explain_json(s, &e, stdout);
+		else
+			explain_text(&e, stdout);
+		explain_free(&e);
+	}
+	store_close(s);
+	return err;
+}
+
+const struct cmd cmd_explain = {
+	.name = "explain",
+	.summary = "Say what made the GPU wait, who is to blame, and what fixing it gains",
+	.more = "Reads a trace that `culprit trace` recorded, while it records or later. Without a\n"
+		"time the whole trace is explained. Exit code 3: nothing was traced in that time.\n",
+	.opts = opts,
+	.dest = &args,
+	.run = run,
+};

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The live table, its plain form, and the JSON lines. */
+#include "cmd/live.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "base/util.h"
+#include "decode/decode.h"
+
+struct live {
+	enum live_mode mode;
+};
+
+struct live *live_new(enum live_mode mode)
+{
+	struct live *l = xcalloc(1, sizeof(*l));
+
+	l->mode = mode;
+	return l;
+}
+
+void live_free(struct live *l)
+{
+	free(l);
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* ---- table ---- */
+
+/* Time of a process's calling threads: all its ops and gaps together. */
+static uint64_t time_of(const struct op_live *op, size_t n, int64_t process)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; op[i].process == process && k < STATE_COUNT; k++)
+			ns += op[i].state_ns[k];
+	return ns;
+}
+
+static void print_op(const struct op_live *op, uint64_t process_ns)
+{
+	char n[UNITS_CAP], p50[UNITS_CAP], p95[UNITS_CAP], p99[UNITS_CAP], max[UNITS_CAP];
+
+	printf("  %-26s %11s", op->op->symbol, format_count(n, sizeof(n), op->calls));
+	if (!op_timed(op->op->class)) {
+		printf(" %8s %8s %8s %8s %5s\n", "-", "-", "-", "-", "-"); /* only counted */
+		return;
+	}
+	printf(" %8s %8s %8s %8s %5.1f\n", format_ns(p50, sizeof(p50), hist_quantile(op->hist, 0.5)),
+	       format_ns(p95, sizeof(p95), hist_quantile(op->hist, 0.95)),
+	       format_ns(p99, sizeof(p99), min_u64(hist_quantile(op->hist, 0.99), op->max_ns)),
+	       format_ns(max, sizeof(max), op->max_ns), share(op->total_ns, process_ns));
+}
+
+static void print_ops(struct agent *a)
+{
+	size_t n;
+	const struct op_live *op = agent_ops(a, &n);
+	char comm[64];
+
+	printf("%-28s %11s %8s %8s %8s %8s %5s\n", "OPERATION", "COUNT", "P50", "P95", "P99", "MAX",
+	       "WALL%");
+	for (size_t i = 0; i < n; i++) {
+		if (!i || op[i].process != op[i - 1].process)
+			printf("%s (pid %u)\n", text_safe(comm, sizeof(comm), op[i].comm), op[i].pid);
+		print_op(&op[i], time_of(op, n, op[i].process));
+	}
+	if (!n)
+		puts("  no traced call yet");
+}
+
+static void print_waits(struct agent *a)
+{
+	size_t n, ops;
+	const struct blame_live *blame = agent_blames(a, &n);
+	const struct op_live *op = agent_ops(a, &ops);
+	char ns[UNITS_CAP], victim[64], comm[64];
+
+	for (size_t i = 0; i < n && i < 5; i++) {
+		uint64_t total = 0;
+
+		for (size_t k = 0; k < ops; k++)
+			for (int s = 0; op[k].pid == blame[i].victim_pid && s < STATE_COUNT; s++)
+				total += op[k].state_ns[s];
+		if (share(blame[i].ns, total) < 1)
+			continue;
+		printf("%s (pid %u) waited %s (%.1f %%) for a CPU that ",
+		       text_safe(victim, sizeof(victim), blame[i].victim), blame[i].victim_pid,
+		       format_ns(ns, sizeof(ns), blame[i].ns), share(blame[i].ns, total));
+		if (blame[i].pid)
+			printf("%s (pid %u) had\n", text_safe(comm, sizeof(comm), blame[i].comm),
+			       blame[i].pid);
+		else
+			puts("was idle");
+	}
+}
+
+static void print_losses(const struct agent_status *s)
+{
+	static const char *const texts[] = {
+#define X(id, text) text,
+		LOSSES(X)
+#undef X
+	};
+	char n[UNITS_CAP];
+
+	for (int i = 0; i < LOSS_COUNT; i++)
+		if (s->loss[i])
+			printf("  %s: %s\n", texts[i], format_count(n, sizeof(n), s->loss[i]));
+	if (s->undecodable)
+		printf("  records that belong to nobody: %s\n",
+		       format_count(n, sizeof(n), s->undecodable));
+	if (s->unstored_batches)
+		printf("  seconds that could not be stored: %s\n",
+		       format_count(n, sizeof(n), s->unstored_batches));
+}
+
+static void print_status(struct agent *a)
+{
+	char seen[UNITS_CAP], stored[UNITS_CAP], dropped[UNITS_CAP];
+	struct agent_status s;
+
+	agent_status(a, &s);
+	printf("Seen %s | stored one by one %s | dropped %s | cost %.2f %% of traced time\n",
+	       format_count(seen, sizeof(seen), s.total.seen),
+	       format_count(stored, sizeof(stored), s.total.received),
+	       format_count(dropped, sizeof(dropped), s.total.dropped),
+	       share(s.total.probe_ns + s.total.agent_ns, s.total.thread_ns));
+	print_losses(&s);
+}
+
+static void print_head(struct agent *a)
+{
+	struct agent_status s;
+	char t[UNITS_CAP];
+
+	agent_status(a, &s);
+	printf("culprit %s, node %s, %s, %d process%s, %d librar%s, probes by %s", VERSION, s.node,
+	       format_ns(t, sizeof(t), s.elapsed_ns), s.processes, s.processes == 1 ? "" : "es",
+	       s.libraries, s.libraries == 1 ? "y" : "ies", attach_mode_name(s.mode));
+	if (s.cost.count_ns)
+		printf(" (%llu/%llu ns)", (unsigned long long)s.cost.count_ns,
+		       (unsigned long long)s.cost.timed_ns);
+	if (s.stepped_sites)
+		printf(", %d single-stepped (+%.1f us a hit)", s.stepped_sites,
+		       (double)s.cost.stepped_ns / 1000);
+	printf("\n");
+	if (s.db)
+		printf("recording to %s\n", s.db);
+}
+
+static void print_all(struct agent *a)
+{
+	print_head(a);
+	print_ops(a);
+	print_waits(a);
+	print_status(a);
+	fflush(stdout);
+}
+
+/* ---- JSON lines ---- */
+
+static void json_op(struct json *j, const struct op_live *op)
+{
+	json_open(j, NULL, '{');
+	json_u64(j, "pid", op->pid);
+	json_str(j, "comm", op->comm);
+	json_str(j, "op", op->op->symbol);
+	json_str(j, "class", class_names[op->op->class]);
+	json_u64(j, "calls", op->calls);
+	json_u64(j, "errors", op->errors);
+	json_u64(j, "bytes", op->bytes);
+	if (op_timed(op->op->class)) {
+		json_u64(j, "total_ns", op->total_ns);
+		json_u64(j, "p50_ns", hist_quantile(op->hist, 0.5));
+		json_u64(j, "p95_ns", hist_quantile(op->hist, 0.95));
+		json_u64(j, "p99_ns", min_u64(hist_quantile(op->hist, 0.99), op->max_ns));
+		json_u64(j, "max_ns", op->max_ns);
+	}
+	json_close(j, '}');
+}
+
+static void json_loss(struct json *j, const struct agent_status *s)
+{
+	static const char *const names[] = {
+#define X(id, text) #id,
+		LOSSES(X)
+#undef X
+	};
+
+	json_open(j, "loss", '{');
+	for (int i = 0; i < LOSS_COUNT; i++)
+		json_u64(j, names[i], s->loss[i]);
+	json_u64(j, "undecodable", s->undecodable);
+	json_u64(j, "unstored_seconds", s->unstored_batches);
+	json_close(j, '}');
+}
+
+static void print_json(struct agent *a, bool last)
+{
+	struct json j = JSON_TO(stdout);
+	const struct blame_live *blame;
+	const struct op_live *op;
+	struct agent_status s;
+	size_t n;
+
+	agent_status(a, &s);
+	json_open(&j, NULL, '{');
+	json_u64(&j, "time_ns", clock_wall_ns());
+	json_str(&j, "node", s.node);
+	json_u64(&j, "elapsed_ns", s.elapsed_ns);
+	json_bool(&j, "last", last);
+	json_str(&j, "attach", attach_mode_name(s.mode));
+	json_u64(&j, "seen", s.total.seen);
+	json_u64(&j, "submitted", s.total.submitted);
+	json_u64(&j, "filtered", s.total.filtered);
+	json_u64(&j, "dropped", s.total.dropped);
+	json_u64(&j, "received", s.total.received);
+	json_loss(&j, &s);
+	json_f64(&j, "cost_pct", share(s.total.probe_ns + s.total.agent_ns, s.total.thread_ns));
+	json_u64(&j, "probe_ns", s.total.probe_ns);
+	json_u64(&j, "agent_ns", s.total.agent_ns);
+	json_u64(&j, "traced_ns", s.total.thread_ns);
+	json_i64(&j, "single_stepped_sites", s.stepped_sites);
+	json_open(&j, "ops", '[');
+	op = agent_ops(a, &n);
+	for (size_t i = 0; i < n; i++)
+		json_op(&j, &op[i]);
+	json_close(&j, ']');
+	json_open(&j, "waits", '[');
+	blame = agent_blames(a, &n);
+	for (size_t i = 0; i < n && i < 16; i++) {
+		json_open(&j, NULL, '{');
+		json_u64(&j, "pid", blame[i].victim_pid);
+		json_u64(&j, "by_pid", blame[i].pid);
+		json_str(&j, "by", blame[i].comm);
+		json_u64(&j, "ns", blame[i].ns);
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* ---- the three ways ---- */
+
+void live_start(struct live *l, struct agent *a)
+{
+	if (l->mode != LIVE_JSON) {
+		print_head(a);
+		puts("tracing; Ctrl-C stops");
+	}
+	fflush(stdout);
+	fputs("culprit: tracing\n", stderr); /* scripts wait for this */
+}
+
+void live_update(struct live *l, struct agent *a)
+{
+	if (l->mode == LIVE_SCREEN) {
+		fputs("\033[H\033[2J", stdout); /* home, clear */
+		print_all(a);
+	} else if (l->mode == LIVE_JSON) {
+		print_json(a, false);
+	}
+}
+
+void live_end(struct live *l, struct agent *a)
+{
+	if (l->mode == LIVE_JSON) {
+		print_json(a, true);
+		return;
+	}
+	if (l->mode == LIVE_SCREEN)
+		fputs("\033[H\033[2J", stdout);
+	print_all(a);
+}

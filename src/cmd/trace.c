@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/* trace: attach, show what goes on, record it. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/util.h"
+#include "cmd/cmd.h"
+#include "cmd/live.h"
+
+static struct {
+	const char *db, *node, *attach;
+	uint64_t duration, pid, slow, ring;
+	bool json, record_all, no_db;
+} args;
+
+#define AT(field) offsetof(__typeof__(args), field)
+
+static const struct opt opts[] = {
+	{ "duration", 0, OPT_DURATION, AT(duration), "TIME", "stop after TIME (default: at Ctrl-C)" },
+	{ "pid", 'p', OPT_U64, AT(pid), "PID", "only this process (default: all that use a GPU)" },
+	{ "db", 'd', OPT_STR, AT(db), "FILE",
+	  "record here (default: /var/lib/culprit/culprit.db, ~/.culprit/culprit.db)" },
+	{ "no-db", 0, OPT_FLAG, AT(no_db), NULL, "show only, record nothing" },
+	{ "node", 0, OPT_STR, AT(node), "NAME", "name of this node in the trace (default: host name)" },
+	{ "json", 0, OPT_FLAG, AT(json), NULL, "one JSON object per second on stdout" },
+	{ "slow", 0, OPT_DURATION, AT(slow), "TIME",
+	  "store calls and gaps one by one from this length on, if twice their mean (default: 1ms)" },
+	{ "record-all", 0, OPT_FLAG, AT(record_all), NULL, "store every call one by one" },
+	{ "ring", 0, OPT_SIZE, AT(ring), "SIZE", "of the buffer to user space (default: 1m)" },
+	{ "attach", 0, OPT_STR, AT(attach), "MODE",
+	  "session, multi or perf (default: the best that works)" },
+	{ 0 },
+};
+
+static int check_args(struct agent_opts *ret, char *path, size_t cap)
+{
+	enum attach_mode mode = args.attach ? attach_mode_named(args.attach) : ATTACH_AUTO;
+	char proc[64];
+	int err;
+
+	if (mode == ATTACH_NONE)
+		return fail(-EINVAL, "--attach: '%s' is none of session, multi, perf, auto",
+			    args.attach);
+	if (args.ring && (args.ring < 4096 || args.ring > (1u << 30) || args.ring & (args.ring - 1)))
+		return fail(-EINVAL, "--ring: %llu is no power of two from 4k to 1g",
+			    (unsigned long long)args.ring);
+	if (args.pid > INT32_MAX)
+		return fail(-EINVAL, "--pid: %llu is no process id", (unsigned long long)args.pid);
+	if (args.node && (!args.node[0] || strlen(args.node) > 64))
+		return fail(-EINVAL, "--node: a name has 1 to 64 characters");
+	snprintf(proc, sizeof(proc), "/proc/%llu", (unsigned long long)args.pid);
+	if (args.pid && access(proc, F_OK))
+		return fail(-ESRCH, "--pid: there is no process %llu", (unsigned long long)args.pid);
+	if (!args.db && !args.no_db) {
+		err = cmd_default_db(path, cap, 1);
+		if (err)
+			return err;
+		args.db = path;
+	}
+	*ret = (struct agent_opts){
+		.db = args.no_db ? NULL : args.db,
+		.node = args.node,
+		.capture = {
+			.only_pid = (int)args.pid,
+			.slow_ns = args.slow,
+			.ring_bytes = args.ring,
+			.record_all = args.record_all,
+			.mode = mode,
+		},
+	};
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct agent_opts agent_opts;
+	struct agent *a = NULL;
+	struct live *live;
+	char path[600];
+	uint64_t end;
+	int err;
+
+	(void)argc;
+	(void)argv;
+	err = check_args(&agent_opts, path, sizeof(path));
+	if (err)
+		return err;
+	cmd_catch_signals();
+	err = agent_open(&agent_opts, &a);
+	if (err)
+		return err;
+	live = live_new(args.json ? LIVE_JSON : isatty(STDOUT_FILENO) ? LIVE_SCREEN : LIVE_PLAIN);
+	live_start(live, a);
+	end = args.duration ? clock_boot_ns() + args.duration : UINT64_MAX;
+	while (err >= 0 && !cmd_stop && clock_boot_ns() < end) {
+		uint64_t left_ms = (end - clock_boot_ns()) / 1000000;
+
+		err = agent_step(a, (int)min_u64(100, left_ms + 1));
+		if (err == 1)
+			live_update(live, a);
+	}
+	if (err >= 0)
+		err = agent_stop(a);
+	if (!err)
+		live_end(live, a);
+	live_free(live);
+	agent_close(a);
+	return err;
+}
+
+const struct cmd cmd_trace = {
+	.name = "trace",
+	.summary = "Trace every process that uses a GPU library, live, and record it",
+	.more = "Attaches to libcudart, libcuda and libnccl in every process that maps them, now or\n"
+		"later, and to the scheduler. Needs root, or CAP_BPF and CAP_PERFMON. Nothing in the\n"
+		"workload is changed; Ctrl-C detaches. `culprit explain` reads what was recorded.\n\n"
+		"  culprit trace                       until Ctrl-C\n"
+		"  culprit trace --duration 20 --db x.db && culprit explain --db x.db\n",
+	.opts = opts,
+	.dest = &args,
+	.run = run,
+};

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * cpu-contention: a thread that feeds the GPU could run, and somebody else had its CPU. Exact:
+ * the scheduler's own switches say how long it waited and who ran meanwhile.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "explain/facts.h"
+
+/* Below this share of an interval a wait is the price of a shared machine, not a stall. */
+#define SHARE_MIN_PCT 5.0
+#define LOST_MIN_NS 20000000ull
+
+struct contention {
+	uint64_t lost, affected, in_sync, gpu_wait, waited;
+	uint64_t first, last;
+	struct culprit culprit[64];
+	int culprits;
+};
+
+/* Time that others had the CPU. An idle CPU (pid 0) is wake-up latency and nobody's fault. */
+static uint64_t taken_by_others(const struct second *s)
+{
+	uint64_t ns = 0;
+
+	for (int i = 0; i < s->blames; i++)
+		ns += s->blame[i].pid ? s->blame[i].ns : 0;
+	return ns;
+}
+
+static void add_culprit(struct contention *c, const struct second_blame *b)
+{
+	struct culprit *who = NULL;
+
+	for (int i = 0; i < c->culprits; i++)
+		if (c->culprit[i].pid == b->pid)
+			who = &c->culprit[i];
+	if (!who) {
+		if (c->culprits == (int)ARRAY_LEN(c->culprit))
+			return; /* the shares of those named stay right */
+		who = &c->culprit[c->culprits++];
+		*who = (struct culprit){ .pid = b->pid };
+	}
+	memcpy(who->comm, b->comm, sizeof(who->comm)); /* its latest name */
+	who->ns += b->ns;
+	if (b->cpu < 64)
+		who->cpus |= 1ull << b->cpu;
+}
+
+static void measure(const struct thread_facts *t, struct contention *ret)
+{
+	*ret = (struct contention){ 0 };
+	for (int i = 0; i < t->seconds; i++) {
+		const struct second *s = &t->second[i];
+		uint64_t taken = taken_by_others(s), total = second_total(s);
+
+		if (percent(taken, total) < SHARE_MIN_PCT)
+			continue;
+		ret->lost += taken;
+		ret->affected += total;
+		ret->waited += s->state_ns[STATE_PREEMPTED] + s->state_ns[STATE_WAKE];
+		ret->in_sync += s->sync_runnable_ns;
+		ret->gpu_wait += s->sync_wait_ns;
+		ret->last = s->at_ns;
+		if (!ret->first)
+			ret->first = s->at_ns - min_u64(total, s->at_ns);
+		for (int k = 0; k < s->blames; k++)
+			if (s->blame[k].pid)
+				add_culprit(ret, &s->blame[k]);
+	}
+}
+
+static int by_ns(const void *x, const void *y)
+{
+	const struct culprit *a = x, *b = y;
+
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+static void cpu_list(uint64_t cpus, char *dst, size_t cap)
+{
+	size_t at = 0;
+
+	dst[0] = '\0';
+	for (int i = 0; i < 64 && at < cap; i++)
+		if (cpus >> i & 1)
+			at += (size_t)snprintf(dst + at, cap - at, at ? ",%d" : "%d", i);
+}
+
+static void advise(const struct facts *f, const struct thread_facts *t, struct finding *ret)
+{
+	const struct culprit *top = &ret->culprit[0];
+	uint64_t all = f->cpus >= 64 ? ~0ull : (1ull << f->cpus) - 1;
+	char busy[128], rest[128];
+
+	cpu_list(top->cpus, busy, sizeof(busy));
+	cpu_list(all & ~top->cpus, rest, sizeof(rest));
+	if (top->pid == t->pid) {
+		add_fix(ret, "the process competes with its own threads: lower its thread counts "
+			     "(OMP_NUM_THREADS, data workers) or give it more cores than CPU %s",
+			busy);
+		return;
+	}
+	if (all & ~top->cpus)
+		add_fix(ret, "keep %s off CPU %s: taskset -a -p -c %s %u", top->comm, busy, rest,
+			top->pid);
+	add_fix(ret, "let the training process win: renice -n 19 -p %u, or a cpuset of its own "
+		     "for pid %u",
+		top->pid, t->pid);
+}
+
+bool rule_cpu_contention(const struct facts *f, const struct thread_facts *first, int n,
+			 struct finding *ret)
+{
+	struct contention worst = { 0 }, c;
+	const struct thread_facts *t = NULL;
+	uint64_t outside;
+
+	/* Threads wait at the same time: the one that waited longest bounds the time lost. */
+	for (int i = 0; i < n; i++) {
+		measure(&first[i], &c);
+		if (c.lost > worst.lost) {
+			worst = c;
+			t = &first[i];
+		}
+	}
+	if (!t || worst.lost < LOST_MIN_NS)
+		return false;
+
+	qsort(worst.culprit, (size_t)worst.culprits, sizeof(worst.culprit[0]), by_ns);
+	*ret = (struct finding){
+		.cause = "cpu-contention",
+		.lost_ns = worst.lost,
+		.affected_ns = worst.affected,
+		.lost_pct = percent(worst.lost, worst.affected),
+		.first_ns = worst.first,
+		.last_ns = worst.last,
+		.thread = t->id,
+		.culprits = worst.culprits < CULPRITS_MAX ? worst.culprits : CULPRITS_MAX,
+	};
+	memcpy(ret->culprit, worst.culprit, sizeof(ret->culprit[0]) * (size_t)ret->culprits);
+	for (int i = 0; i < ret->culprits; i++)
+		ret->culprit[i].share = percent(ret->culprit[i].ns, worst.lost);
+	snprintf(ret->title, sizeof(ret->title), "CPU contention: %s had the CPU that %s needed",
+		 ret->culprit[0].comm, t->process_comm);
+	ret->severity = severity_of(f, ret);
+
+	/* At best all of it; at worst only what no wait for the GPU could have hidden. */
+	outside = worst.lost > worst.in_sync ? worst.lost - worst.in_sync : 0;
+	outside = outside > worst.gpu_wait ? outside - worst.gpu_wait : 0;
+	ret->gain_low_pct = percent(outside, worst.affected);
+	ret->gain_high_pct = ret->lost_pct;
+
+	/* Idle CPUs are part of the wait; what nobody was charged with is missing history. */
+	ret->evidence = worst.lost * 10 >= worst.waited * 8 ? EVIDENCE_PROVEN : EVIDENCE_OBSERVED;
+	snprintf(ret->basis, sizeof(ret->basis),
+		 "every context switch of thread %u was accounted; %.0f %% of its waits for a CPU are "
+		 "charged to a named process",
+		 t->tid, percent(min_u64(worst.lost, worst.waited), worst.waited));
+	advise(f, t, ret);
+	return true;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Opening, committing and closing the database; what all of store/ uses. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "store/store_int.h"
+
+#define APPLICATION_ID 0x43554c50 /* "CULP" */
+#define SCHEMA_VERSION 1
+
+int store_fail(struct store *s, const char *doing)
+{
+	int code = sqlite3_errcode(s->db);
+
+	return fail(code == SQLITE_FULL ? -ENOSPC : -EIO, "%s: %s", doing, sqlite3_errmsg(s->db));
+}
+
+int store_exec(struct store *s, const char *sql)
+{
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 :
+									 store_fail(s, "database");
+}
+
+static int pragma_int(struct store *s, const char *sql, int64_t *ret)
+{
+	sqlite3_stmt *stmt;
+	int rc;
+
+	if (sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL) != SQLITE_OK)
+		return store_fail(s, "read the header");
+	rc = sqlite3_step(stmt);
+	*ret = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return rc == SQLITE_ROW ? 0 : store_fail(s, "read the header");
+}
+
+static int create(struct store *s)
+{
+	char stamp[96];
+	int err;
+
+	snprintf(stamp, sizeof(stamp), "PRAGMA application_id=%d; PRAGMA user_version=%d",
+		 APPLICATION_ID, SCHEMA_VERSION);
+	err = store_exec(s, "BEGIN IMMEDIATE");
+	if (!err)
+		err = store_exec(s, store_schema);
+	if (!err)
+		err = store_exec(s, stamp);
+	return err ? err : store_exec(s, "COMMIT");
+}
+
+/* Is it ours, and of a version that we know? An empty file becomes ours when we may write. */
+static int check_schema(struct store *s, enum store_mode mode, const char *path)
+{
+	int64_t app, version, tables;
+	int err;
+
+	err = pragma_int(s, "PRAGMA application_id", &app);
+	if (!err)
+		err = pragma_int(s, "PRAGMA user_version", &version);
+	if (!err)
+		err = pragma_int(s, "SELECT count(*) FROM sqlite_master", &tables);
+	if (err)
+		return err;
+	if (!app && !version && !tables && mode == STORE_WRITE)
+		return create(s);
+	if (app != APPLICATION_ID)
+		return fail(-EINVAL, "%s is not a culprit trace", path);
+	if (version > SCHEMA_VERSION)
+		return fail(-ENOTSUP, "%s has schema version %lld, this culprit knows up to %d: upgrade it",
+			    path, (long long)version, SCHEMA_VERSION);
+	return 0;
+}
+
+/* The trace holds command lines and paths: nobody else's business. */
+static int create_private(const char *path)
+{
+	int fd;
+
+	if (streq(path, ":memory:"))
+		return 0;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return fail(-errno, "%s: %s", path, strerror(errno));
+	close(fd);
+	return 0;
+}
+
+static int move_aside(const char *path)
+{
+	char to[4096];
+
+	snprintf(to, sizeof(to), "%s.corrupt-%ld", path, (long)time(NULL));
+	if (rename(path, to))
+		return fail(-errno, "%s is corrupt and cannot be moved aside: %s", path,
+			    strerror(errno));
+	log_warn("%s was corrupt: moved to %s, starting a new one", path, to);
+	return 0;
+}
+
+static int open_once(struct store *s, const char *path, enum store_mode mode)
+{
+	int flags = mode == STORE_READ ? SQLITE_OPEN_READONLY :
+					 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	int err = mode == STORE_WRITE ? create_private(path) : 0;
+
+	if (err)
+		return err;
+	if (mode == STORE_READ && access(path, R_OK))
+		return fail(-errno, "%s: %s", path, strerror(errno));
+	if (sqlite3_open_v2(path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+		return fail(-EIO, "%s: %s", path, sqlite3_errmsg(s->db));
+	sqlite3_busy_timeout(s->db, 2000);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	err = mode == STORE_WRITE ?
+		      store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;") :
+		      0;
+	return err ? err : check_schema(s, mode, path);
+}
+
+static bool is_corrupt(struct store *s)
+{
+	int code = s->db ? sqlite3_errcode(s->db) : SQLITE_OK;
+
+	return code == SQLITE_NOTADB || code == SQLITE_CORRUPT;
+}
+
+int store_open(const char *path, enum store_mode mode, struct store **ret)
+{
+	struct store *s = xcalloc(1, sizeof(*s));
+	int err = open_once(s, path, mode);
+
+	if (err && mode == STORE_WRITE && is_corrupt(s)) {
+		/* A broken file must not keep the agent from starting, nor be lost. */
+		sqlite3_close(s->db);
+		s->db = NULL;
+		err = move_aside(path);
+		if (!err)
+			err = open_once(s, path, mode);
+	}
+	if (err) {
+		fail_in(err, "open the trace");
+		store_close(s);
+		return err;
+	}
+	*ret = s;
+	return 0;
+}
+
+int store_commit(struct store *s)
+{
+	/* Ask SQLite: it knows when an error rolled us back. */
+	return sqlite3_get_autocommit(s->db) ? 0 : store_exec(s, "COMMIT");
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	if (s->db)
+		(void)store_commit(s); /* a caller that must know has committed before */
+	for (int i = 0; i < STMT_COUNT; i++)
+		sqlite3_finalize(s->stmt[i]);
+	sqlite3_close(s->db);
+	free(s);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The trace database. The only module that speaks SQL. One store belongs to one thread. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "decode/record.h"
+
+struct store;
+
+enum store_mode { STORE_READ, STORE_WRITE };
+
+/*
+ * Open path, creating it in STORE_WRITE mode; ":memory:" keeps it in memory. A file that is no
+ * database of ours, or from a newer version, is refused. *ret is set only on success.
+ */
+int store_open(const char *path, enum store_mode mode, struct store **ret);
+
+/* Commit what is pending and free. NULL is fine. */
+void store_close(struct store *s);
+
+/* Everything before this call is safe from a kill -9 once it returns 0. */
+int store_commit(struct store *s);
+
+/* ---- writing ---- */
+
+struct run_row {
+	const char *node;
+	uint64_t start_ns;
+	int64_t wall_minus_boot_ns; /* added to every boot time that is stored in this run */
+	const char *boot_id, *version, *kernel, *gpu, *attach_mode;
+	uint64_t slow_ns, count_cost_ns, timed_cost_ns;
+	bool record_all;
+	int cpus;
+};
+
+/* Begin a run; all later rows belong to it. */
+int store_run(struct store *s, const struct run_row *run);
+int store_run_end(struct store *s, uint64_t end_boot_ns);
+int store_clock(struct store *s, uint64_t boot_ns, uint64_t wall_ns);
+
+struct process_row {
+	uint32_t pid, ppid;
+	uint64_t start_boot_ns;
+	const char *comm, *cmdline, *exe, *cgroup, *python;
+};
+
+/* *ret is the row's id, for the calls below. */
+int store_process(struct store *s, const struct process_row *row, int64_t *ret);
+int store_process_name(struct store *s, int64_t process, const char *comm, const char *cmdline);
+int store_process_exit(struct store *s, int64_t process, uint64_t boot_ns);
+int store_thread(struct store *s, int64_t process, uint32_t tid, const char *comm,
+		 uint64_t first_boot_ns, int64_t *ret);
+int store_thread_exit(struct store *s, int64_t thread, const char *comm, uint64_t boot_ns);
+
+int store_op_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
+		    const struct op_delta *delta);
+int store_blame_second(struct store *s, int64_t thread, uint64_t at_boot_ns, const struct who *who);
+int store_call(struct store *s, int64_t thread, const struct record *rec);
+int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_t count);
+
+struct account_row {
+	uint64_t seen, submitted, filtered, dropped, received;
+	uint64_t probe_ns, agent_ns, thread_ns;
+};
+int store_account(struct store *s, uint64_t at_boot_ns, const struct account_row *row);
+
+struct coverage_row {
+	const char *library, *build_id, *note;
+	uint64_t inode, since_boot_ns;
+	int ops, stepped, refused, missing;
+};
+int store_coverage(struct store *s, int64_t process, const struct coverage_row *row);
+
+/* ---- reading; strings are borrowed for the length of the callback ---- */
+
+/* A window of wall-clock time; to_ns 0 means "until now". */
+struct window {
+	uint64_t from_ns, to_ns;
+};
+
+/* First and last thing stored. -ENODATA when there is nothing. */
+int store_span(struct store *s, struct window *ret);
+
+struct thread_info {
+	int64_t thread, process;
+	const char *node, *process_comm, *comm, *cmdline, *python;
+	uint32_t pid, tid;
+};
+
+/* Non-zero from any callback stops the walk and is returned. */
+int store_each_thread(struct store *s, struct window w,
+		      int (*fn)(const struct thread_info *, void *), void *arg);
+
+struct op_second_row {
+	int64_t thread;
+	const char *symbol, *class;
+	uint64_t at_ns, calls, done, errors, bytes, total_ns, max_ns;
+	uint64_t state_ns[STATE_COUNT];
+	uint32_t hist[HIST_BUCKETS];
+};
+
+/* By thread, then time. */
+int store_each_op_second(struct store *s, struct window w,
+			 int (*fn)(const struct op_second_row *, void *), void *arg);
+
+struct blame_row {
+	int64_t thread;
+	uint64_t at_ns, ns;
+	uint32_t pid, cpu;
+	const char *comm;
+};
+int store_each_blame(struct store *s, struct window w, int (*fn)(const struct blame_row *, void *),
+		     void *arg);
+
+struct call_row {
+	int64_t id, thread;
+	const char *symbol, *next; /* next: NULL unless a gap */
+	uint64_t start_ns, dur_ns, because;
+	uint64_t state_ns[STATE_COUNT];
+};
+
+/* Slow outermost calls and gaps, longest wait for a CPU first. */
+int store_each_slow(struct store *s, struct window w, int limit,
+		    int (*fn)(const struct call_row *, void *), void *arg);
+
+struct loss_row {
+	const char *reason;
+	uint64_t count;
+};
+int store_each_loss(struct store *s, struct window w, int (*fn)(const struct loss_row *, void *),
+		    void *arg);
+
+int store_account_total(struct store *s, struct window w, struct account_row *ret);
+
+struct coverage_info {
+	const char *comm, *library, *note;
+	uint32_t pid;
+	int ops, stepped, refused, missing;
+	uint64_t since_ns;
+};
+int store_each_coverage(struct store *s, struct window w,
+			int (*fn)(const struct coverage_info *, void *), void *arg);
+
+/* The last run: a sentence of context. Strings live until the next call. */
+struct run_info {
+	char node[65], kernel[128], gpu[128], attach_mode[16], version[32];
+	uint64_t start_ns, end_ns;
+	int cpus;
+};
+int store_last_run(struct store *s, struct run_info *ret);
+
+/* ---- recordings: the whole database as SQL text, and back ---- */
+int store_dump(struct store *s, FILE *out);
+int store_load(struct store *s, const char *sql);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Any file: what is found lies inside it, and the first instruction can be judged. */
+#include "capture/elf.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/insn.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void need(bool cond)
+{
+	if (!cond)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static const char *const names[] = { "cuInit", "f", "cudaMemcpyAsync", "main" };
+	struct elf_func found[4];
+	char id[129];
+	int fd = memfd_create("fuzz", MFD_CLOEXEC), n, count = 0;
+
+	need(fd >= 0 && write(fd, data, len) == (ssize_t)len);
+	n = elf_find(fd, names, 4, found);
+	for (int i = 0; n >= 0 && i < 4; i++) {
+		struct insn_site site;
+
+		count += found[i].found;
+		if (!found[i].found)
+			continue;
+		need(found[i].offset < len && found[i].size <= len - found[i].offset);
+		need(!insn_site(fd, found[i].offset, &site));
+		need(site.offset == found[i].offset || site.offset == found[i].offset + 4);
+	}
+	need(n < 0 || n == count);
+	if (!elf_build_id(fd, id, sizeof(id)))
+		need(strlen(id) % 2 == 0 && strspn(id, "0123456789abcdef") == strlen(id));
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated GPU from Python: a thin ctypes layer over the simulated libraries.
+
+They are looked for in $SIM_DIR, or else beside this file.
+"""
+import ctypes
+import os
+
+TO_DEVICE, TO_HOST = 1, 2  # cudaMemcpyKind
+FLOAT, SUM = 7, 0  # ncclDataType_t, ncclRedOp_t
+KERNEL, HOST, DEVICE, COMM = 0x1000, 0x2000, 0x3000, 0x4000  # never followed, only recorded
+
+
+class GpuError(RuntimeError):
+    """A call returned something other than 0."""
+
+
+class Gpu:
+    """One process has one simulated device; each Gpu is a way to it.
+
+    Keywords are the knobs of README.md without SIM_: kernel_us=200, sync="block". All calls give
+    up the interpreter lock, as those of real frameworks do.
+    """
+
+    def __init__(self, **knobs):
+        self._dir = os.environ.get("SIM_DIR") or os.path.dirname(os.path.abspath(__file__))
+        self._runtime = self._load("libcudart.so.13")
+        self._nccl = None
+        for name, value in knobs.items():
+            self.set(name, value)
+
+        # Bound once: looking a function up costs more than calling it.
+        self._launch = self._bind(self._runtime, "cudaLaunchKernel", 8)
+        self._copy = self._bind(self._runtime, "cudaMemcpy", 4)
+        self._copy_async = self._bind(self._runtime, "cudaMemcpyAsync", 5)
+        self._sync_device = self._bind(self._runtime, "cudaDeviceSynchronize", 0)
+        self._sync_stream = self._bind(self._runtime, "cudaStreamSynchronize", 1)
+        self._malloc = self._bind(self._runtime, "cudaMalloc", 2)
+        self._free = self._bind(self._runtime, "cudaFree", 1)
+        self._graph = self._bind(self._runtime, "cudaGraphLaunch", 2)
+
+    def launch(self, n=1, stream=0):
+        """Queue n kernels."""
+        launch = self._launch
+        for _ in range(n):
+            _check(launch(KERNEL, 1, 1, 1, 1, 0, 0, stream), "cudaLaunchKernel")
+
+    def launch_graph(self, graph=1, stream=0):
+        """Queue a graph of $SIM_GRAPH_KERNELS kernels."""
+        _check(self._graph(graph, stream), "cudaGraphLaunch")
+
+    def copy_to_device(self, nbytes, stream=0):
+        """Copy on a stream, or blocking where stream is None."""
+        self._transfer(DEVICE, HOST, nbytes, TO_DEVICE, stream)
+
+    def copy_to_host(self, nbytes, stream=0):
+        """Copy on a stream, or blocking where stream is None."""
+        self._transfer(HOST, DEVICE, nbytes, TO_HOST, stream)
+
+    def sync(self, stream=None):
+        """Wait for one stream, or for the whole device."""
+        if stream is None:
+            _check(self._sync_device(), "cudaDeviceSynchronize")
+        else:
+            _check(self._sync_stream(stream), "cudaStreamSynchronize")
+
+    def malloc(self, nbytes):
+        """Return the address of new device memory."""
+        address = ctypes.c_long()
+        _check(self._malloc(ctypes.addressof(address), nbytes), "cudaMalloc")
+        return address.value
+
+    def free(self, address):
+        """Free device memory; waits for the device, as cudaFree does."""
+        _check(self._free(address), "cudaFree")
+
+    def all_reduce(self, count, stream=0):
+        """Queue an all-reduce of count floats. The first one loads libnccl."""
+        if self._nccl is None:
+            self._nccl = self._load("libnccl.so.2")
+            self._all_reduce = self._bind(self._nccl, "ncclAllReduce", 7)
+        _check(self._all_reduce(DEVICE, DEVICE, count, FLOAT, SUM, COMM, stream), "ncclAllReduce")
+
+    def set(self, name, value):
+        """Turn one knob: set("kernel_us", 50)."""
+        env = "SIM_" + name.upper()
+        if isinstance(value, bool):
+            value = int(value)
+        if self._runtime.sim_set(env.encode(), str(value).encode()):
+            raise ValueError("%s=%s: no such knob or value" % (env, value))
+
+    def counter(self, symbol):
+        """How often this process called symbol, of whichever library."""
+        calls = self._runtime.sim_counter(symbol.encode())
+        if calls < 0:
+            raise KeyError(symbol)
+        return calls
+
+    def _transfer(self, to, source, nbytes, kind, stream):
+        if stream is None:
+            _check(self._copy(to, source, nbytes, kind), "cudaMemcpy")
+        else:
+            _check(self._copy_async(to, source, nbytes, kind, stream), "cudaMemcpyAsync")
+
+    def _load(self, soname):
+        lib = ctypes.CDLL(os.path.join(self._dir, soname))
+        lib.sim_set.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
+        lib.sim_counter.argtypes = [ctypes.c_char_p]
+        lib.sim_counter.restype = ctypes.c_long
+        return lib
+
+    @staticmethod
+    def _bind(lib, symbol, args):
+        function = getattr(lib, symbol)
+        function.argtypes = [ctypes.c_long] * args
+        return function
+
+
+def _check(error, symbol):
+    if error:
+        raise GpuError("%s returned %d" % (symbol, error))
