@@ -112,3 +112,15 @@ e2e: all sim
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
+
+# ---- benches
+
+$(OUT)/bench/libcudart.so.0: test/bench/null.S
+	mkdir -p $(@D)
+	$(call say,AS,$<) $(CC) -shared -nostdlib -o $@ $<
+$(OUT)/bench/%: $(OUT)/test/bench/%.o $(MODS) $(OUT)/assets.o
+	mkdir -p $(@D)
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(filter-out -static,$(LDFLAGS)) $(LDLIBS) -o $@
+bench: $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
+	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
+.PHONY: bench

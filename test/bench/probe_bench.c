@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What one traced call costs: our probes against an empty BPF program on the same site, in one
+ * interleaved run. A child calls functions that do nothing; the parent attaches and detaches.
+ * Times are the child's CPU time: the machine may be busy with others.
+ *
+ *   probe_bench NULL_LIBRARY [ROUNDS]
+ */
+#include <bpf/bpf.h>
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/util.h"
+#include "capture/capture.h"
+#include "capture/elf.h"
+
+#define CALLS 20000
+#define ROUNDS_MAX 99
+
+/* Which function, and who is attached to it. */
+enum column { COUNT_BARE, COUNT_EMPTY, COUNT_OURS, TIMED_BARE, TIMED_EMPTY, TIMED_OURS, COLUMNS };
+
+static double ns[COLUMNS][ROUNDS_MAX];
+
+struct child {
+	pid_t pid;
+	int ask, answer;
+};
+
+static uint64_t thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static void child_loop(const char *lib, int ask, int answer)
+{
+	void *h = dlopen(lib, RTLD_NOW);
+	void (*fn[2])(void);
+	char which;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!h)
+		_exit(1);
+	*(void **)&fn[0] = dlsym(h, "cudaLaunchKernel");
+	*(void **)&fn[1] = dlsym(h, "cudaStreamSynchronize");
+	while (read(ask, &which, 1) == 1) {
+		uint64_t start, took;
+
+		for (int i = 0; i < CALLS / 20; i++)
+			fn[which & 1]();
+		start = thread_ns();
+		for (int i = 0; i < CALLS; i++)
+			fn[which & 1]();
+		took = thread_ns() - start;
+		if (write(answer, &took, sizeof(took)) != sizeof(took))
+			break;
+	}
+	_exit(0);
+}
+
+static struct child child_start(const char *lib)
+{
+	int to[2], from[2];
+	struct child c;
+
+	if (pipe(to) || pipe(from))
+		exit(1);
+	c.pid = fork();
+	if (!c.pid) {
+		close(to[1]);
+		close(from[0]);
+		child_loop(lib, to[0], from[1]);
+	}
+	close(to[0]);
+	close(from[1]);
+	c.ask = to[1];
+	c.answer = from[0];
+	return c;
+}
+
+static double measure(struct child *c, char which)
+{
+	uint64_t took = 0;
+
+	if (write(c->ask, &which, 1) != 1 || read(c->answer, &took, sizeof(took)) != sizeof(took)) {
+		fprintf(stderr, "bench: the child is gone\n");
+		exit(1);
+	}
+	return (double)took / CALLS;
+}
+
+static int empty_program(int attach_type)
+{
+	static const struct bpf_insn code[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts,
+		    .expected_attach_type = (enum bpf_attach_type)attach_type);
+
+	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "GPL", code, ARRAY_LEN(code), &opts);
+}
+
+/* An empty program on the same site, in the way that we attach. */
+static double with_empty(struct child *c, const char *lib, enum attach_mode mode, bool timed,
+			 uint64_t offset)
+{
+	int prog = empty_program(link_attach_type(mode, timed));
+	struct links links = { 0 };
+	struct links *all[] = { &links };
+	struct site site = { .offset = offset };
+	enum attach_mode how = timed || mode == ATTACH_PERF ? mode : ATTACH_MULTI;
+	double took;
+	int err = link_sites(&links, how, prog, false, lib, &site, 1);
+
+	if (!err && timed && mode != ATTACH_SESSION)
+		err = link_sites(&links, how, prog, true, lib, &site, 1);
+	if (err) {
+		fprintf(stderr, "bench: %s\n", why(err));
+		exit(1);
+	}
+	took = measure(c, timed);
+	links_close(all, 1);
+	close(prog);
+	return took;
+}
+
+static enum attach_mode with_ours(struct child *c, int round)
+{
+	struct capture_opts opts = { .mode = ATTACH_AUTO };
+	struct capture *capture;
+	enum attach_mode mode;
+	int err = capture_open(&opts, &capture);
+
+	if (err) {
+		fprintf(stderr, "bench: %s\n", why(err));
+		exit(1);
+	}
+	mode = capture_mode(capture);
+	ns[COUNT_OURS][round] = measure(c, 0);
+	ns[TIMED_OURS][round] = measure(c, 1);
+	capture_close(capture);
+	return mode;
+}
+
+static int ascending(const void *x, const void *y)
+{
+	const double *a = x, *b = y;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static double median(double *v, int n)
+{
+	qsort(v, (size_t)n, sizeof(*v), ascending);
+	return v[n / 2];
+}
+
+static int report(int rounds, enum attach_mode mode)
+{
+	double m[COLUMNS], count, timed;
+
+	for (int i = 0; i < COLUMNS; i++)
+		m[i] = median(ns[i], rounds);
+	count = (m[COUNT_OURS] - m[COUNT_BARE]) / (m[COUNT_EMPTY] - m[COUNT_BARE]);
+	timed = (m[TIMED_OURS] - m[TIMED_BARE]) / (m[TIMED_EMPTY] - m[TIMED_BARE]);
+	printf("ns of CPU per call, medians of %d interleaved rounds, attach mode %s\n", rounds,
+	       attach_mode_name(mode));
+	printf("%-22s %8s %8s %8s %7s %6s\n", "", "bare", "empty", "culprit", "ratio", "limit");
+	printf("%-22s %8.0f %8.0f %8.0f %7.2f %6.2f\n", "entry (launch)", m[COUNT_BARE],
+	       m[COUNT_EMPTY], m[COUNT_OURS], count, 1.35);
+	printf("%-22s %8.0f %8.0f %8.0f %7.2f %6.2f\n", "entry+return (sync)", m[TIMED_BARE],
+	       m[TIMED_EMPTY], m[TIMED_OURS], timed, 1.5);
+	return count > 1.35 || timed > 1.5;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = { "cudaLaunchKernel", "cudaStreamSynchronize" };
+	int rounds = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 15;
+	enum attach_mode mode = ATTACH_SESSION;
+	struct elf_func found[2];
+	struct child c;
+	FILE *f;
+
+	if (argc < 2 || rounds < 1 || rounds > ROUNDS_MAX)
+		return 2;
+	f = fopen(argv[1], "r");
+	if (!f || elf_find(fileno(f), names, 2, found) != 2) {
+		fprintf(stderr, "bench: %s is not the null library\n", argv[1]);
+		return 1;
+	}
+	c = child_start(argv[1]);
+	measure(&c, 0);
+	if (link_try(ATTACH_SESSION))
+		mode = link_try(ATTACH_MULTI) ? ATTACH_PERF : ATTACH_MULTI;
+	for (int r = 0; r < rounds; r++) {
+		ns[COUNT_BARE][r] = measure(&c, 0);
+		ns[TIMED_BARE][r] = measure(&c, 1);
+		ns[COUNT_EMPTY][r] = with_empty(&c, argv[1], mode, false, found[0].offset);
+		ns[TIMED_EMPTY][r] = with_empty(&c, argv[1], mode, true, found[1].offset);
+		mode = with_ours(&c, r);
+	}
+	close(c.ask);
+	waitpid(c.pid, NULL, 0);
+	return report(rounds, mode);
+}
