@@ -32,11 +32,13 @@ override CFLAGS += -fstack-protector-strong -D_FORTIFY_SOURCE=2
 # no-warnings: SQLite can dlopen extensions, ours never does
 LDFLAGS += -static -Wl,-z,relro,-z,now,--no-warnings
 endif
-LDLIBS := -lbpf -lelf -lz -lsqlite3 -lpthread -ldl -lm
+LDLIBS_OWN := -lbpf -lelf -lz -lsqlite3
+LDLIBS_C := -lpthread -ldl -lm
+LDLIBS := $(LDLIBS_OWN) $(LDLIBS_C)
 
 MODS  := $(patsubst %.c,$(OUT)/%.o,wire/ops.c $(filter-out src/main.c,$(wildcard src/*/*.c)))
 TESTS := $(patsubst %.c,$(OUT)/%.o,test/test.c $(wildcard test/unit/*.c))
-FUZZ  := $(patsubst test/fuzz/%.c,$(OUT)/%,$(wildcard test/fuzz/*.c))
+FUZZ  := $(patsubst test/fuzz/%.c,$(OUT)/fuzz/%,$(wildcard test/fuzz/*.c))
 
 ifneq ($(V),1)
 .SILENT:
@@ -94,6 +96,45 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_L
 	$(call say,AS,$<) sed 's|OUT/|$(OUT)/|' $< >$(OUT)/assets.s
 	$(CC) -c $(OUT)/assets.s -o $@
 
+# ---- fuzzing: every parser of foreign bytes, always with sanitizers
+
+FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
+	-fno-sanitize-recover=all -MMD -MP
+FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c) \
+	src/store/hist.c $(addprefix src/capture/,elf.c elf_file.c insn.c maps.c redact.c proc.c host.c))
+$(OUT)/fuzz/%.o: %.c
+	mkdir -p $(@D)
+	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
+$(OUT)/fuzz/%_fuzz: test/fuzz/%_fuzz.c $(FUZZ_MODS)
+	$(call say,FUZZ,$@) $(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer $< $(FUZZ_MODS) -lm -o $@
+fuzz: $(FUZZ)
+	sh test/fuzz/run $(or $(SECONDS),10) $^
+
+# ---- checking
+
+C_FILES  := $(shell find src wire probe test -name '*.[ch]')
+TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
+SCRIPTS  := .ci/run test/run test/lib.sh test/gpu/run test/fuzz/run $(wildcard tools/* test/e2e/*.sh test/lab/*.sh)
+fmt:
+	clang-format -i $(C_FILES)
+lint: $(OUT)/probe.skel.h
+	$(call say,LINT,format) clang-format --dry-run -Werror $(C_FILES)
+	$(call say,LINT,includes) tools/check-includes
+	$(call say,LINT,size) tools/check-size
+	$(call say,LINT,headers) tools/check-headers
+	$(call say,LINT,words) tools/check-words
+	$(call say,LINT,generated) tools/check-generated $(OUT)
+	$(call say,LINT,spelling) codespell README.md CONTRIBUTING.md NEWS.md doc src wire probe test tools
+	$(call say,LINT,cppcheck) cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
+		--std=c11 --suppress=unknownMacro --inline-suppr -I. -Isrc src wire
+	$(call say,LINT,shell) shellcheck -x $(SCRIPTS)
+	$(call say,LINT,tidy) clang-tidy --quiet $(TIDY) -- $(filter-out -W%,$(BASE_FLAGS)) 2>/dev/null
+doc: $(OUT)/culprit
+	tools/ops-doc <wire/ops.def >doc/ops.md
+	$(OUT)/culprit help --man >doc/culprit.1
+clean:
+	rm -rf build build-*
+
 # ---- running
 
 setup:
@@ -108,19 +149,33 @@ test: setup-test
 	sh test/run $(OUT) $(T)
 e2e: all sim
 	sh test/run --e2e $(OUT) $(T)
-.PHONY: all sim setup setup-test demo test e2e
-.DELETE_ON_ERROR:
-.SECONDARY:
--include $(shell find $(OUT) -name '*.d' 2>/dev/null)
+lab: all sim
+	sh test/lab/run $(OUT) $(S)
+install: all
+	install -D -m 0755 $(OUT)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
+	install -D -m 0644 doc/culprit.1 $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1
 
-# ---- benches
+# ---- benches and the check on a real GPU: libraries linked in, glibc from the machine they run on
 
 $(OUT)/bench/libcudart.so.0: test/bench/null.S
 	mkdir -p $(@D)
 	$(call say,AS,$<) $(CC) -shared -nostdlib -o $@ $<
 $(OUT)/bench/%: $(OUT)/test/bench/%.o $(MODS) $(OUT)/assets.o
 	mkdir -p $(@D)
-	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(filter-out -static,$(LDFLAGS)) $(LDLIBS) -o $@
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ -Wl,-Bstatic $(LDLIBS_OWN) -Wl,-Bdynamic $(LDLIBS_C) -o $@
+$(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
+	mkdir -p $(@D)
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
 bench: $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
-.PHONY: bench
+# What test/gpu/run needs, in one folder that can be carried to a machine with a GPU.
+gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
+	strip -o $(OUT)/gpu/culprit $(OUT)/culprit
+	strip -o $(OUT)/gpu/probe_bench $(OUT)/bench/probe_bench
+	strip $(OUT)/gpu/plain_count
+	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
+
+.PHONY: all sim setup setup-test demo test e2e lab bench gpu fuzz fmt lint doc install clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+-include $(shell find $(OUT) -name '*.d' 2>/dev/null)

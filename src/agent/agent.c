@@ -202,14 +202,43 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 
 /* ---- one second ---- */
 
-static uint64_t start_of(struct agent *a, uint32_t pid);
+/* When a process started, exactly: the kernel side's word, or /proc's coarser one. */
+struct start_query {
+	uint32_t pid;
+	uint64_t start_ns;
+	char comm[COMM_LEN];
+};
+
+static bool match_start(const void *key, void *value, void *arg)
+{
+	const struct task_info *info = value;
+	struct start_query *q = arg;
+
+	(void)key;
+	if (info->pid == q->pid && info->start_ns >= q->start_ns) {
+		q->start_ns = info->start_ns;
+		str_copy(q->comm, sizeof(q->comm), info->comm);
+	}
+	return false;
+}
+
+static struct start_query start_of(struct agent *a, uint32_t pid)
+{
+	struct start_query q = { .pid = pid };
+	struct proc_info info;
+
+	hash_each(a->tasks, match_start, &q);
+	if (!q.start_ns && !proc_read((int)pid, &info))
+		q.start_ns = info.start_ns;
+	return q;
+}
 
 static void note_coverage(struct agent *a)
 {
 	for (size_t i = 0; i < a->found_count; i++) {
 		const struct lib *lib = &a->found[i].lib;
-		int64_t process = roster_process(a->roster, a->found[i].pid,
-						 start_of(a, a->found[i].pid), "");
+		struct start_query who = start_of(a, a->found[i].pid);
+		int64_t process = roster_process(a->roster, who.pid, who.start_ns, who.comm);
 		struct coverage_row row = {
 			.library = lib->path,	.build_id = lib->build_id,
 			.note = lib->note,	.inode = lib->inode,
@@ -221,33 +250,6 @@ static void note_coverage(struct agent *a)
 		stored(a, store_coverage(a->store, process, &row));
 	}
 	a->found_count = 0;
-}
-
-struct start_query {
-	uint32_t pid;
-	uint64_t start_ns;
-};
-
-static bool match_start(const void *key, void *value, void *arg)
-{
-	const struct task_info *info = value;
-	struct start_query *q = arg;
-
-	(void)key;
-	if (info->pid == q->pid && info->start_ns > q->start_ns)
-		q->start_ns = info->start_ns;
-	return false;
-}
-
-static uint64_t start_of(struct agent *a, uint32_t pid)
-{
-	struct start_query q = { .pid = pid };
-	struct proc_info info;
-
-	hash_each(a->tasks, match_start, &q);
-	if (!q.start_ns && !proc_read((int)pid, &info))
-		q.start_ns = info.start_ns;
-	return q.start_ns;
 }
 
 static void forget_tally(uint32_t index, const struct tally *tally, void *arg)
@@ -423,7 +425,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 		return err;
 	}
 	a->roster = roster_new(a->store);
-	a->start_ns = clock_boot_ns();
+	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
 	a->tick_at = a->start_ns + TICK_NS;
 	*ret = a;

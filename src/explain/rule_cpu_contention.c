@@ -79,14 +79,21 @@ static int by_ns(const void *x, const void *y)
 	return a->ns > b->ns ? -1 : a->ns < b->ns;
 }
 
+/* "0-14", "1,3": as taskset takes it. */
 static void cpu_list(uint64_t cpus, char *dst, size_t cap)
 {
 	size_t at = 0;
 
 	dst[0] = '\0';
-	for (int i = 0; i < 64 && at < cap; i++)
-		if (cpus >> i & 1)
-			at += (size_t)snprintf(dst + at, cap - at, at ? ",%d" : "%d", i);
+	for (int i = 0, end; i < 64 && at < cap; i = end + 1) {
+		for (end = i; end < 63 && cpus >> i & 1 && cpus >> (end + 1) & 1; end++)
+			;
+		if (!(cpus >> i & 1))
+			continue;
+		at += (size_t)snprintf(dst + at, cap - at, at ? ",%d" : "%d", i);
+		if (end > i && at < cap)
+			at += (size_t)snprintf(dst + at, cap - at, "-%d", end);
+	}
 }
 
 static void advise(const struct facts *f, const struct thread_facts *t, struct finding *ret)
