@@ -249,14 +249,21 @@ static __always_inline void finish(struct thread *t, struct tally *y, const stru
 #define STACK_ARGS 7 /* the first argument that is passed on the stack, ... */
 #define STACK_BIAS 8 /* ... behind the return address, */
 #define RETURN_POPS 8 /* ... which the return takes off */
-#define REG_ARGS(ctx)                                                                              	{                                                                                          		0, (ctx)->di, (ctx)->si, (ctx)->dx, (ctx)->cx, (ctx)->r8, (ctx)->r9, 0             	}
+#define REG_ARGS(ctx)                                                                              \
+	{                                                                                          \
+		0, (ctx)->di, (ctx)->si, (ctx)->dx, (ctx)->cx, (ctx)->r8, (ctx)->r9, 0             \
+	}
 #define REG_SP(ctx) ((ctx)->sp)
 #define REG_RET(ctx) ((ctx)->ax)
 #else
 #define STACK_ARGS 9
 #define STACK_BIAS 0
 #define RETURN_POPS 0
-#define REG_ARGS(ctx)                                                                              	{                                                                                          		0, (ctx)->regs[0], (ctx)->regs[1], (ctx)->regs[2], (ctx)->regs[3],                 			(ctx)->regs[4], (ctx)->regs[5], 0                                          	}
+#define REG_ARGS(ctx)                                                                              \
+	{                                                                                          \
+		0, (ctx)->regs[0], (ctx)->regs[1], (ctx)->regs[2], (ctx)->regs[3], (ctx)->regs[4], \
+			(ctx)->regs[5], 0                                                          \
+	}
 #define REG_SP(ctx) ((ctx)->sp)
 #define REG_RET(ctx) ((ctx)->regs[0])
 #endif
@@ -269,7 +276,8 @@ static __always_inline __u64 argument(const __u64 reg[8], __u64 sp, __u32 n)
 		asm volatile("%0 &= 7" : "+r"(i)); /* clang knows, the verifier does not */
 		return reg[i];
 	}
-	bpf_probe_read_user(&value, sizeof(value), (void *)(sp + STACK_BIAS + (n - STACK_ARGS) * 8));
+	bpf_probe_read_user(&value, sizeof(value),
+			    (void *)(sp + STACK_BIAS + (n - STACK_ARGS) * 8));
 	return value;
 }
 

@@ -9,7 +9,8 @@
 #include "probe/lib.bpf.h"
 
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY); /* not PERCPU: a migrating task reads its old CPU's lane */
+	__uint(type,
+	       BPF_MAP_TYPE_ARRAY); /* not PERCPU: a migrating task reads its old CPU's lane */
 	__uint(max_entries, MAX_CPUS);
 	__type(key, __u32);
 	__type(value, struct lane);

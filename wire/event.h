@@ -24,7 +24,7 @@ enum state {
 #define X(id, name, text) STATE_##id,
 	STATES(X)
 #undef X
-	STATE_COUNT,
+		STATE_COUNT,
 };
 
 #define STATE_RUNNABLE(s) ((s) == STATE_PREEMPTED || (s) == STATE_WAKE)
@@ -78,7 +78,8 @@ struct tally {
 	__u64 errors; /* returned non-zero */
 	__u64 bytes;
 	__u64 total_ns, max_ns; /* of timed calls */
-	__u64 state_ns[STATE_COUNT]; /* outermost calls only: tallies of a thread add up to its time */
+	__u64 state_ns
+		[STATE_COUNT]; /* outermost calls only: tallies of a thread add up to its time */
 	__u32 hist[HIST_BUCKETS]; /* of timed calls */
 };
 
@@ -128,7 +129,7 @@ enum loss {
 #define X(id, text) LOSS_##id,
 	LOSSES(X)
 #undef X
-	LOSS_COUNT,
+		LOSS_COUNT,
 };
 
 /* Global counters; rare paths only, hence atomic. ring_full is summed from the tallies. */

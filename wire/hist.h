@@ -45,7 +45,7 @@ static inline __u32 hist_bucket(__u64 ns)
 	if (ns < (1ull << HIST_MIN_LOG2))
 		return 0;
 	log2 = hist_log2(ns);
-	bucket = (log2 - HIST_MIN_LOG2) * 4 + ((ns >> (log2 - 2)) & 3);
+	bucket = (log2 - HIST_MIN_LOG2) * 4 + (__u32)((ns >> (log2 - 2)) & 3);
 	return bucket < HIST_BUCKETS ? bucket : HIST_BUCKETS - 1;
 }
 

@@ -6,10 +6,16 @@ const struct op op_table[OP_SLOTS] = {
 #define OP(lib_, sym, class_, size_, stream_, aux_, out_, doc_)                                    \
 	[OP_##sym] = { #sym, doc_, LIB_##lib_, CLASS_##class_, { size_, stream_, aux_, out_ } },
 #include "wire/ops.def"
-	[OP_GAP] = { "(between calls)", "the thread's time between two traced calls", LIB_COUNT,
-		     CLASS_GAP, { 0, 0, 0, 0 } },
-	[OP_CALIBRATE] = { "(calibration)", "what one probe costs on this host", LIB_COUNT,
-			   CLASS_INIT, { 0, 0, 0, 0 } },
+	[OP_GAP] = { "(between calls)",
+		     "the thread's time between two traced calls",
+		     LIB_COUNT,
+		     CLASS_GAP,
+		     { 0, 0, 0, 0 } },
+	[OP_CALIBRATE] = { "(calibration)",
+			   "what one probe costs on this host",
+			   LIB_COUNT,
+			   CLASS_INIT,
+			   { 0, 0, 0, 0 } },
 };
 
 const char *const lib_names[LIB_COUNT] = {
@@ -19,8 +25,8 @@ const char *const lib_names[LIB_COUNT] = {
 };
 
 const char *const class_names[CLASS_COUNT] = {
-	[CLASS_LAUNCH] = "launch", [CLASS_SYNC] = "sync",     [CLASS_COPY] = "copy",
-	[CLASS_ALLOC] = "alloc",   [CLASS_FREE] = "free",     [CLASS_GRAPH] = "graph",
+	[CLASS_LAUNCH] = "launch", [CLASS_SYNC] = "sync",       [CLASS_COPY] = "copy",
+	[CLASS_ALLOC] = "alloc",   [CLASS_FREE] = "free",       [CLASS_GRAPH] = "graph",
 	[CLASS_MODULE] = "module", [CLASS_COLL] = "collective", [CLASS_P2P] = "p2p",
 	[CLASS_INIT] = "init",     [CLASS_GAP] = "gap",
 };

@@ -240,10 +240,14 @@ static void note_coverage(struct agent *a)
 		struct start_query who = start_of(a, a->found[i].pid);
 		int64_t process = roster_process(a->roster, who.pid, who.start_ns, who.comm);
 		struct coverage_row row = {
-			.library = lib->path,	.build_id = lib->build_id,
-			.note = lib->note,	.inode = lib->inode,
-			.ops = lib->ops,	.stepped = lib->stepped,
-			.refused = lib->refused, .missing = lib->missing,
+			.library = lib->path,
+			.build_id = lib->build_id,
+			.note = lib->note,
+			.inode = lib->inode,
+			.ops = lib->ops,
+			.stepped = lib->stepped,
+			.refused = lib->refused,
+			.missing = lib->missing,
 			.since_boot_ns = lib->attached_ns,
 		};
 
@@ -558,10 +562,10 @@ const struct blame_live *agent_blames(struct agent *a, size_t *ret_count)
 	return a->blame_list;
 }
 
-void agent_status(const struct agent *a, struct agent_status *ret)
+void agent_status(struct agent *a, struct agent_status *ret)
 {
 	if (capture_libs(a->capture))
-		count_sites((struct agent *)(uintptr_t)a);
+		count_sites(a);
 	*ret = (struct agent_status){
 		.mode = capture_mode(a->capture),
 		.cost = *capture_cost(a->capture),

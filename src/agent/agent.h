@@ -60,7 +60,7 @@ struct agent_status {
 	int processes, libraries, stepped_sites;
 	const char *node, *db;
 };
-void agent_status(const struct agent *a, struct agent_status *ret);
+void agent_status(struct agent *a, struct agent_status *ret);
 
 struct store *agent_store(struct agent *a);
 

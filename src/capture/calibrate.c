@@ -41,21 +41,18 @@ static uint64_t per_call(void (*fn)(void))
 static uint64_t probed(const struct libs_opts *o, bool timed, void (*fn)(void), uint64_t offset)
 {
 	struct site site = { .offset = offset, .cookie = OP_CALIBRATE };
-	enum attach_mode count_mode = o->mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI;
+	struct attach count = { o->mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI, o->prog_count,
+				false };
+	struct attach entry = { o->mode, o->prog_enter, false };
+	struct attach at_return = { o->mode, o->prog_return, true };
 	struct links links = { 0 };
 	struct links *all[] = { &links };
 	uint64_t bare = per_call(fn), with;
 	int err;
 
-	if (!timed) {
-		err = link_sites(&links, count_mode, o->prog_count, false, "/proc/self/exe", &site,
-				 1);
-	} else {
-		err = link_sites(&links, o->mode, o->prog_enter, false, "/proc/self/exe", &site, 1);
-		if (!err && o->mode != ATTACH_SESSION)
-			err = link_sites(&links, o->mode, o->prog_return, true, "/proc/self/exe",
-					 &site, 1);
-	}
+	err = link_sites(&links, timed ? &entry : &count, "/proc/self/exe", &site, 1);
+	if (!err && timed && o->mode != ATTACH_SESSION)
+		err = link_sites(&links, &at_return, "/proc/self/exe", &site, 1);
 	with = err ? 0 : per_call(fn);
 	links_close(all, 1);
 	if (err)

@@ -103,10 +103,10 @@ static int load(struct capture *c)
 	libbpf_set_print(quiet);
 	err = choose_mode(c);
 	if (err)
-		return err == -EPERM || err == -EACCES ?
-			       fail(err, "not allowed to trace: run as root, or with CAP_BPF and "
-					 "CAP_PERFMON (and CAP_SYS_ADMIN before Linux 6.6)") :
-			       fail_in(err, "this kernel cannot probe user functions");
+		return err == -EPERM || err == -EACCES
+			       ? fail(err, "not allowed to trace: run as root, or with CAP_BPF and "
+					   "CAP_PERFMON (and CAP_SYS_ADMIN before Linux 6.6)")
+			       : fail_in(err, "this kernel cannot probe user functions");
 	c->probe = probe__open();
 	if (!c->probe)
 		return fail(-errno, "open probes: %s", strerror(errno));
@@ -240,8 +240,8 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	libs = (struct libs_opts){
 		.mode = c->opts.mode,
 		.prog_count = bpf_program__fd(c->probe->progs.call_count),
-		.prog_enter = bpf_program__fd(session ? c->probe->progs.call_session :
-							c->probe->progs.call_enter),
+		.prog_enter = bpf_program__fd(session ? c->probe->progs.call_session
+						      : c->probe->progs.call_enter),
 		.prog_return = session ? -1 : bpf_program__fd(c->probe->progs.call_return),
 		.with_driver = bpf_map__fd(c->probe->maps.with_driver),
 		.only_pid = opts->only_pid,

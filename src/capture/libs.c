@@ -95,7 +95,7 @@ int lib_sites(int fd, enum op_lib id, struct lib_site ret[OP_COUNT])
 			continue;
 		if (insn_site(fd, found[i].offset, &site))
 			site = (struct insn_site){ .class = INSN_REFUSED };
-		ret[sites++] = (struct lib_site){ op_of[i], site.offset, (int)site.class };
+		ret[sites++] = (struct lib_site){ site.offset, op_of[i], (int)site.class };
 	}
 	return sites;
 }
@@ -105,24 +105,30 @@ int lib_sites(int fd, enum op_lib id, struct lib_site ret[OP_COUNT])
 static int attach_timed(const struct libs_opts *o, struct entry *e, const char *path,
 			const struct site *sites, size_t n)
 {
+	const struct attach entry = { o->mode, o->prog_enter, false };
+	const struct attach at_return = { o->mode, o->prog_return, true };
 	int err;
 
 	if (o->mode == ATTACH_SESSION)
-		return link_sites(&e->links, o->mode, o->prog_enter, false, path, sites, n);
+		return link_sites(&e->links, &entry, path, sites, n);
 	/* Returns first: a return without its entry is noticed, an entry without return is not. */
-	err = link_sites(&e->links, o->mode, o->prog_return, true, path, sites, n);
-	return err ? err : link_sites(&e->links, o->mode, o->prog_enter, false, path, sites, n);
+	err = link_sites(&e->links, &at_return, path, sites, n);
+	return err ? err : link_sites(&e->links, &entry, path, sites, n);
 }
 
-static enum attach_mode count_mode(enum attach_mode mode)
+/* Ops that are only counted need no session. */
+static struct attach count_only(const struct libs_opts *o)
 {
-	return mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI;
+	enum attach_mode mode = o->mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI;
+
+	return (struct attach){ mode, o->prog_count, false };
 }
 
 static int attach_entry(const struct libs_opts *o, struct entry *e)
 {
 	struct site timed[OP_COUNT], counted[OP_COUNT];
 	size_t timed_n = 0, counted_n = 0;
+	struct attach count = count_only(o);
 	struct lib_site sites[OP_COUNT];
 	char path[64];
 	int n, err;
@@ -159,8 +165,7 @@ static int attach_entry(const struct libs_opts *o, struct entry *e)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
 	err = attach_timed(o, e, path, timed, timed_n);
 	if (!err)
-		err = link_sites(&e->links, count_mode(o->mode), o->prog_count, false, path,
-				 counted, counted_n);
+		err = link_sites(&e->links, &count, path, counted, counted_n);
 	return err;
 }
 
@@ -168,6 +173,7 @@ static int attach_entry(const struct libs_opts *o, struct entry *e)
 static void update_launches(struct libs *l, struct entry *e)
 {
 	struct links *one[] = { &e->launches };
+	struct attach count = count_only(&l->opts);
 	bool need = false;
 	char path[64];
 	int err;
@@ -181,8 +187,7 @@ static void update_launches(struct libs *l, struct entry *e)
 		return;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
-	err = link_sites(&e->launches, count_mode(l->opts.mode), l->opts.prog_count, false, path,
-			 e->launch_site, e->launch_sites);
+	err = link_sites(&e->launches, &count, path, e->launch_site, e->launch_sites);
 	if (err)
 		log_warn("launches of %s are not counted: %s", e->lib.path, why(err));
 }
@@ -198,8 +203,9 @@ static struct entry *entry_find(struct libs *l, enum op_lib id, const struct sta
 		uint64_t mtime = (uint64_t)st->st_mtim.tv_sec * 1000000000ull +
 				 (uint64_t)st->st_mtim.tv_nsec;
 
-		if (lib->id == id && lib->inode == st->st_ino && lib->size == (uint64_t)st->st_size &&
-		    lib->mtime_ns == mtime && streq(lib->build_id, build_id))
+		if (lib->id == id && lib->inode == st->st_ino &&
+		    lib->size == (uint64_t)st->st_size && lib->mtime_ns == mtime &&
+		    streq(lib->build_id, build_id))
 			return l->entry[i];
 	}
 	return NULL;
@@ -242,8 +248,7 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 	return e;
 }
 
-static struct entry *entry_for(struct libs *l, int pid, const struct map_line *line,
-			       enum op_lib id)
+static struct entry *entry_for(struct libs *l, int pid, const struct map_line *line, enum op_lib id)
 {
 	char link[96], build_id[65] = "";
 	struct entry *e = NULL;

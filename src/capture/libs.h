@@ -53,8 +53,8 @@ void libs_free(struct libs *l);
 
 /* Where the rows of one library copy lie, and what a probe there costs. */
 struct lib_site {
-	int op;
 	uint64_t offset;
+	int op;
 	int class; /* enum insn_class */
 };
 

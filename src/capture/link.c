@@ -34,8 +34,8 @@ struct perf_link_attr {
 };
 
 static const char *const mode_names[] = {
-	[ATTACH_AUTO] = "auto",	  [ATTACH_SESSION] = "session", [ATTACH_MULTI] = "multi",
-	[ATTACH_PERF] = "perf",	  [ATTACH_NONE] = "none",
+	[ATTACH_AUTO] = "auto", [ATTACH_SESSION] = "session", [ATTACH_MULTI] = "multi",
+	[ATTACH_PERF] = "perf", [ATTACH_NONE] = "none",
 };
 
 const char *attach_mode_name(enum attach_mode mode)
@@ -72,18 +72,18 @@ static void keep(struct links *links, int fd)
 	links->fds[links->count++] = fd;
 }
 
-static int link_multi(struct links *links, bool session, int prog_fd, bool at_return,
-		      const char *path, const struct site *sites, size_t n)
+static int link_multi(struct links *links, const struct attach *how, const char *path,
+		      const struct site *sites, size_t n)
 {
 	uint64_t *offsets = xcalloc(n, sizeof(*offsets)), *cookies = xcalloc(n, sizeof(*cookies));
 	struct uprobe_multi_attr attr = {
-		.prog_fd = (uint32_t)prog_fd,
-		.attach_type = session ? TRACE_UPROBE_SESSION : TRACE_UPROBE_MULTI,
+		.prog_fd = (uint32_t)how->prog_fd,
+		.attach_type = (uint32_t)link_attach_type(how->mode, true),
 		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)offsets,
 		.cookies = (uintptr_t)cookies,
 		.cnt = (uint32_t)n,
-		.multi_flags = at_return ? UPROBE_MULTI_RETURN : 0,
+		.multi_flags = how->at_return ? UPROBE_MULTI_RETURN : 0,
 	};
 	int fd;
 
@@ -112,17 +112,18 @@ static int perf_uprobe_type(uint32_t *ret)
 	return 0;
 }
 
-static int link_perf_one(struct links *links, uint32_t type, int prog_fd, bool at_return,
+static int link_perf_one(struct links *links, uint32_t type, const struct attach *how,
 			 const char *path, const struct site *site)
 {
 	struct perf_event_attr event = {
 		.type = type,
 		.size = sizeof(event),
-		.config = at_return,
+		.config = how->at_return,
 		.config1 = (uintptr_t)path,
 		.config2 = site->offset,
 	};
-	struct perf_link_attr attr = { .prog_fd = (uint32_t)prog_fd, .attach_type = BPF_PERF_EVENT,
+	struct perf_link_attr attr = { .prog_fd = (uint32_t)how->prog_fd,
+				       .attach_type = BPF_PERF_EVENT,
 				       .cookie = site->cookie };
 	int fd, event_fd;
 
@@ -139,19 +140,19 @@ static int link_perf_one(struct links *links, uint32_t type, int prog_fd, bool a
 	return 0;
 }
 
-int link_sites(struct links *links, enum attach_mode mode, int prog_fd, bool at_return,
-	       const char *path, const struct site *sites, size_t n)
+int link_sites(struct links *links, const struct attach *how, const char *path,
+	       const struct site *sites, size_t n)
 {
 	uint32_t type = 0;
 	int err;
 
 	if (!n)
 		return 0;
-	if (mode != ATTACH_PERF)
-		return link_multi(links, mode == ATTACH_SESSION, prog_fd, at_return, path, sites, n);
+	if (how->mode != ATTACH_PERF)
+		return link_multi(links, how, path, sites, n);
 	err = perf_uprobe_type(&type);
 	for (size_t i = 0; !err && i < n; i++)
-		err = link_perf_one(links, type, prog_fd, at_return, path, &sites[i]);
+		err = link_perf_one(links, type, how, path, &sites[i]);
 	return err;
 }
 
@@ -242,6 +243,7 @@ int link_try(enum attach_mode mode)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts,
 		    .expected_attach_type = (enum bpf_attach_type)link_attach_type(mode, true));
+	struct attach how = { .mode = mode, .at_return = mode == ATTACH_MULTI };
 	struct site site = { 0 };
 	struct links links = { 0 };
 	struct links *all[] = { &links };
@@ -255,7 +257,8 @@ int link_try(enum attach_mode mode)
 	if (prog < 0)
 		return fail(prog, "load a program for %s: %s", attach_mode_name(mode),
 			    strerror(-prog));
-	err = link_sites(&links, mode, prog, mode == ATTACH_MULTI, "/proc/self/exe", &site, 1);
+	how.prog_fd = prog;
+	err = link_sites(&links, &how, "/proc/self/exe", &site, 1);
 	links_close(all, 1);
 	close(prog);
 	return err;

@@ -41,9 +41,16 @@ struct links {
 	size_t count;
 };
 
-/* Attach one program to all sites of the file at path. ATTACH_SESSION: `prog_fd` is a session. */
-int link_sites(struct links *links, enum attach_mode mode, int prog_fd, bool at_return,
-	       const char *path, const struct site *sites, size_t n);
+/* Which program, and how. */
+struct attach {
+	enum attach_mode mode; /* ATTACH_SESSION: the program was loaded as a session */
+	int prog_fd;
+	bool at_return;
+};
+
+/* Attach one program to all sites of the file at path. */
+int link_sites(struct links *links, const struct attach *how, const char *path,
+	       const struct site *sites, size_t n);
 
 /* Detach all of them at once: each close waits for a grace period, side by side they share it. */
 void links_close(struct links *const links[], size_t n);

@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-#define ASSET(symbol, name)                                                                        \
-	extern const char symbol##_start[], symbol##_end[];
+#define ASSET(symbol, name) extern const char symbol##_start[], symbol##_end[];
 #include "cmd/assets.def"
 
 const struct asset assets[] = {

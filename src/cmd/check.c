@@ -145,7 +145,8 @@ static void check_host(struct report *r)
 	else
 		say(r, "lockdown", OK, "%s", h->lockdown[0] ? h->lockdown : "none");
 	if (h->bpf_stats)
-		say(r, "bpf stats", NOTE, "kernel.bpf_stats_enabled=1 adds to the cost of each probe");
+		say(r, "bpf stats", NOTE,
+		    "kernel.bpf_stats_enabled=1 adds to the cost of each probe");
 }
 
 static void check_gpu(struct report *r)
@@ -229,7 +230,8 @@ static void print_text(const struct report *r)
 	static const char *const marks[] = { "ok  ", "note", "BAD " };
 
 	for (int i = 0; i < r->items; i++)
-		printf("%s  %-15s %s\n", marks[r->item[i].verdict], r->item[i].name, r->item[i].text);
+		printf("%s  %-15s %s\n", marks[r->item[i].verdict], r->item[i].name,
+		       r->item[i].text);
 	if (!r->uses)
 		puts("note  processes       none maps libcudart, libcuda or libnccl now; later ones "
 		     "are found");
@@ -241,10 +243,11 @@ static void print_text(const struct report *r)
 		if (u->sites < 0)
 			puts("cannot be read");
 		else
-			printf("%d functions, %d single-stepped, %d refused\n", u->sites, u->stepped,
-			       u->refused);
+			printf("%d functions, %d single-stepped, %d refused\n", u->sites,
+			       u->stepped, u->refused);
 	}
-	printf("note  python          %d other Python processes use no traced library\n", r->pythons);
+	printf("note  python          %d other Python processes use no traced library\n",
+	       r->pythons);
 	puts(r->ready ? "\nready: `culprit trace` will work" : "\nnot ready");
 }
 

@@ -219,7 +219,8 @@ static int run_for(struct agent *a, struct stage *st, unsigned seconds)
 		return err;
 	if (waitpid(st->train, &status, WNOHANG) == st->train) {
 		st->train = 0;
-		return fail(-ECHILD, "the training script ended early (status %d): is python3 there?",
+		return fail(-ECHILD,
+			    "the training script ended early (status %d): is python3 there?",
 			    WEXITSTATUS(status));
 	}
 	return cmd_stop ? fail(-EINTR, "stopped") : 0;
@@ -353,8 +354,9 @@ static int run(int argc, char **argv)
 	if (args.no_gpu)
 		return run_replay(sc);
 	if (geteuid() != 0)
-		return fail(-EPERM, "tracing needs root: sudo culprit demo %s, or --no-gpu to replay "
-				    "a recorded run",
+		return fail(-EPERM,
+			    "tracing needs root: sudo culprit demo %s, or --no-gpu to replay "
+			    "a recorded run",
 			    sc->name);
 	return run_live(sc);
 }

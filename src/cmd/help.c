@@ -86,7 +86,8 @@ static struct {
 } args;
 
 static const struct opt opts[] = {
-	{ "man", 0, OPT_FLAG, offsetof(__typeof__(args), man), NULL, "print the manual page (roff)" },
+	{ "man", 0, OPT_FLAG, offsetof(__typeof__(args), man), NULL,
+	  "print the manual page (roff)" },
 	{ 0 },
 };
 

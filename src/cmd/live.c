@@ -57,7 +57,8 @@ static void print_op(const struct op_live *op, uint64_t process_ns)
 		printf(" %8s %8s %8s %8s %5s\n", "-", "-", "-", "-", "-"); /* only counted */
 		return;
 	}
-	printf(" %8s %8s %8s %8s %5.1f\n", format_ns(p50, sizeof(p50), hist_quantile(op->hist, 0.5)),
+	printf(" %8s %8s %8s %8s %5.1f\n",
+	       format_ns(p50, sizeof(p50), hist_quantile(op->hist, 0.5)),
 	       format_ns(p95, sizeof(p95), hist_quantile(op->hist, 0.95)),
 	       format_ns(p99, sizeof(p99), min_u64(hist_quantile(op->hist, 0.99), op->max_ns)),
 	       format_ns(max, sizeof(max), op->max_ns), share(op->total_ns, process_ns));
@@ -73,7 +74,8 @@ static void print_ops(struct agent *a)
 	       "WALL%");
 	for (size_t i = 0; i < n; i++) {
 		if (!i || op[i].process != op[i - 1].process)
-			printf("%s (pid %u)\n", text_safe(comm, sizeof(comm), op[i].comm), op[i].pid);
+			printf("%s (pid %u)\n", text_safe(comm, sizeof(comm), op[i].comm),
+			       op[i].pid);
 		print_op(&op[i], time_of(op, n, op[i].process));
 	}
 	if (!n)

@@ -22,12 +22,14 @@ static struct {
 #define AT(field) offsetof(__typeof__(args), field)
 
 static const struct opt opts[] = {
-	{ "duration", 0, OPT_DURATION, AT(duration), "TIME", "stop after TIME (default: at Ctrl-C)" },
+	{ "duration", 0, OPT_DURATION, AT(duration), "TIME",
+	  "stop after TIME (default: at Ctrl-C)" },
 	{ "pid", 'p', OPT_U64, AT(pid), "PID", "only this process (default: all that use a GPU)" },
 	{ "db", 'd', OPT_STR, AT(db), "FILE",
 	  "record here (default: /var/lib/culprit/culprit.db, ~/.culprit/culprit.db)" },
 	{ "no-db", 0, OPT_FLAG, AT(no_db), NULL, "show only, record nothing" },
-	{ "node", 0, OPT_STR, AT(node), "NAME", "name of this node in the trace (default: host name)" },
+	{ "node", 0, OPT_STR, AT(node), "NAME",
+	  "name of this node in the trace (default: host name)" },
 	{ "json", 0, OPT_FLAG, AT(json), NULL, "one JSON object per second on stdout" },
 	{ "slow", 0, OPT_DURATION, AT(slow), "TIME",
 	  "store calls and gaps one by one from this length on, if twice their mean (default: 1ms)" },
@@ -47,7 +49,8 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 	if (mode == ATTACH_NONE)
 		return fail(-EINVAL, "--attach: '%s' is none of session, multi, perf, auto",
 			    args.attach);
-	if (args.ring && (args.ring < 4096 || args.ring > (1u << 30) || args.ring & (args.ring - 1)))
+	if (args.ring &&
+	    (args.ring < 4096 || args.ring > (1u << 30) || args.ring & (args.ring - 1)))
 		return fail(-EINVAL, "--ring: %llu is no power of two from 4k to 1g",
 			    (unsigned long long)args.ring);
 	if (args.pid > INT32_MAX)
@@ -56,7 +59,8 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 		return fail(-EINVAL, "--node: a name has 1 to 64 characters");
 	snprintf(proc, sizeof(proc), "/proc/%llu", (unsigned long long)args.pid);
 	if (args.pid && access(proc, F_OK))
-		return fail(-ESRCH, "--pid: there is no process %llu", (unsigned long long)args.pid);
+		return fail(-ESRCH, "--pid: there is no process %llu",
+			    (unsigned long long)args.pid);
 	if (!args.db && !args.no_db) {
 		err = cmd_default_db(path, cap, 1);
 		if (err)

@@ -19,7 +19,7 @@ struct ledger *ledger_new(void);
 void ledger_free(struct ledger *l);
 
 /* Compare with the last look; false: nothing new. */
-int ledger_take(struct ledger *l, uint32_t index, const struct tally *now, struct op_delta *ret);
+int ledger_take(struct ledger *l, uint32_t index, const struct tally *live, struct op_delta *ret);
 
 /* The tally goes to somebody else. */
 void ledger_forget(struct ledger *l, uint32_t index);

@@ -41,7 +41,8 @@ int ledger_take(struct ledger *l, uint32_t index, const struct tally *live, stru
 	was = l->seen[index];
 	if (live->calls == was->calls && live->done == was->done)
 		return 0;
-	memcpy(&now, live, sizeof(now)); /* the thread goes on writing; what it adds comes next time */
+	memcpy(&now, live,
+	       sizeof(now)); /* the thread goes on writing; what it adds comes next time */
 	*ret = (struct op_delta){
 		.serial = now.serial,
 		.op = &op_table[now.op],

@@ -32,8 +32,8 @@ static int on_slow(const struct call_row *row, void *arg)
 	struct evidence_query *q = arg;
 	struct finding *f = q->found;
 	bool quota = streq(f->cause, "cpu-quota");
-	uint64_t ns = quota ? row->state_ns[STATE_THROTTLED] :
-			      row->state_ns[STATE_PREEMPTED] + row->state_ns[STATE_WAKE];
+	uint64_t ns = quota ? row->state_ns[STATE_THROTTLED]
+			    : row->state_ns[STATE_PREEMPTED] + row->state_ns[STATE_WAKE];
 
 	if (row->thread != f->thread || ns * 4 < row->dur_ns)
 		return 0;

@@ -18,8 +18,9 @@ static int on_thread(const struct thread_info *info, void *arg)
 
 	f->thread = xrealloc(f->thread, (size_t)f->threads + 1, sizeof(*f->thread));
 	t = &f->thread[f->threads++];
-	*t = (struct thread_facts){ .id = info->thread, .process = info->process, .pid = info->pid,
-				    .tid = info->tid };
+	*t = (struct thread_facts){
+		.id = info->thread, .process = info->process, .pid = info->pid, .tid = info->tid
+	};
 	/* Names come from tenants: made harmless here, printed anywhere. */
 	text_safe(t->node, sizeof(t->node), info->node);
 	text_safe(t->process_comm, sizeof(t->process_comm), info->process_comm);

@@ -16,7 +16,8 @@ struct second {
 	uint64_t at_ns; /* its end */
 	uint64_t state_ns[STATE_COUNT];
 	uint64_t sync_wait_ns; /* on CPU or blocked inside synchronising calls: waits for the GPU */
-	uint64_t sync_runnable_ns; /* waiting for a CPU inside such calls: the GPU may be busy anyway */
+	uint64_t
+		sync_runnable_ns; /* waiting for a CPU inside such calls: the GPU may be busy anyway */
 	uint64_t launches, calls;
 	struct second_blame *blame;
 	int blames;

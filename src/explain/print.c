@@ -42,8 +42,9 @@ static void print_effects(const struct finding *f, FILE *out)
 	for (int i = 0; i < f->effects; i++) {
 		const struct effect *e = &f->effect[i];
 
-		fprintf(out, "  %s %s: p99 %s -> %s, p50 %s -> %s\n", i ? "       " : "Effect:", e->op,
-			format_ns(a, sizeof(a), e->p99_before), format_ns(b, sizeof(b), e->p99_during),
+		fprintf(out, "  %s %s: p99 %s -> %s, p50 %s -> %s\n",
+			i ? "       " : "Effect:", e->op, format_ns(a, sizeof(a), e->p99_before),
+			format_ns(b, sizeof(b), e->p99_during),
 			format_ns(c, sizeof(c), e->p50_before),
 			format_ns(d, sizeof(d), e->p50_during));
 	}
@@ -61,8 +62,8 @@ static void print_finding(const struct finding *f, FILE *out)
 	if (f->cmdline[0])
 		fprintf(out, "          %.66s\n", f->cmdline);
 	fprintf(out, "  Root:   could run but waited %s of %s (%.1f %%)\n",
-		format_ns(lost, sizeof(lost), f->lost_ns), format_ns(of, sizeof(of), f->affected_ns),
-		f->lost_pct);
+		format_ns(lost, sizeof(lost), f->lost_ns),
+		format_ns(of, sizeof(of), f->affected_ns), f->lost_pct);
 	print_culprits(f, out);
 	print_effects(f, out);
 	fprintf(out, "  Lost:   %s; without it that time would be %.0f to %.0f %% shorter\n", lost,
@@ -93,11 +94,13 @@ static void print_summary(const struct summary *s, FILE *out)
 	fprintf(out,
 		"  thread %u, %s: %.1f %% waiting for the GPU (in synchronising calls), %.1f %% on\n"
 		"  CPU or blocked outside them, %.1f %% waiting for a CPU, %.1f %% over its quota",
-		s->tid, format_ns(total, sizeof(total), s->total_ns), percent(s->sync_ns, s->total_ns),
+		s->tid, format_ns(total, sizeof(total), s->total_ns),
+		percent(s->sync_ns, s->total_ns),
 		percent(busy > s->sync_ns ? busy - s->sync_ns : 0, s->total_ns),
 		percent(waited, s->total_ns), percent(s->state_ns[STATE_THROTTLED], s->total_ns));
 	if (s->state_ns[STATE_UNKNOWN])
-		fprintf(out, ", %.1f %% not seen", percent(s->state_ns[STATE_UNKNOWN], s->total_ns));
+		fprintf(out, ", %.1f %% not seen",
+			percent(s->state_ns[STATE_UNKNOWN], s->total_ns));
 	fputs("\n", out);
 }
 
@@ -209,8 +212,8 @@ static void json_chain(struct json *j, const struct finding *f)
 	json_u64(j, "pid", f->pid);
 	json_u64(j, "tid", f->tid);
 	json_str(j, "comm", f->comm);
-	json_str(j, "what", streq(f->cause, "cpu-quota") ? "stopped by its CPU quota" :
-							   "waited for a CPU");
+	json_str(j, "what",
+		 streq(f->cause, "cpu-quota") ? "stopped by its CPU quota" : "waited for a CPU");
 	json_u64(j, "ns", f->lost_ns);
 	json_str(j, "evidence", evidence_names[f->evidence]);
 	json_close(j, '}');

@@ -105,16 +105,18 @@ static void advise(const struct facts *f, const struct thread_facts *t, struct f
 	cpu_list(top->cpus, busy, sizeof(busy));
 	cpu_list(all & ~top->cpus, rest, sizeof(rest));
 	if (top->pid == t->pid) {
-		add_fix(ret, "the process competes with its own threads: lower its thread counts "
-			     "(OMP_NUM_THREADS, data workers) or give it more cores than CPU %s",
+		add_fix(ret,
+			"the process competes with its own threads: lower its thread counts "
+			"(OMP_NUM_THREADS, data workers) or give it more cores than CPU %s",
 			busy);
 		return;
 	}
 	if (all & ~top->cpus)
 		add_fix(ret, "keep %s off CPU %s: taskset -a -p -c %s %u", top->comm, busy, rest,
 			top->pid);
-	add_fix(ret, "let the training process win: renice -n 19 -p %u, or a cpuset of its own "
-		     "for pid %u",
+	add_fix(ret,
+		"let the training process win: renice -n 19 -p %u, or a cpuset of its own "
+		"for pid %u",
 		top->pid, t->pid);
 }
 
@@ -162,10 +164,11 @@ bool rule_cpu_contention(const struct facts *f, const struct thread_facts *first
 
 	/* Idle CPUs are part of the wait; what nobody was charged with is missing history. */
 	ret->evidence = worst.lost * 10 >= worst.waited * 8 ? EVIDENCE_PROVEN : EVIDENCE_OBSERVED;
-	snprintf(ret->basis, sizeof(ret->basis),
-		 "every context switch of thread %u was accounted; %.0f %% of its waits for a CPU are "
-		 "charged to a named process",
-		 t->tid, percent(min_u64(worst.lost, worst.waited), worst.waited));
+	snprintf(
+		ret->basis, sizeof(ret->basis),
+		"every context switch of thread %u was accounted; %.0f %% of its waits for a CPU are "
+		"charged to a named process",
+		t->tid, percent(min_u64(worst.lost, worst.waited), worst.waited));
 	advise(f, t, ret);
 	return true;
 }

@@ -44,11 +44,12 @@ bool rule_cpu_quota(const struct facts *f, const struct thread_facts *first, int
 	ret->gain_high_pct = ret->lost_pct;
 	ret->evidence = EVIDENCE_PROVEN;
 	ret->severity = severity_of(f, ret);
-	snprintf(ret->title, sizeof(ret->title), "CPU quota: the control group of %s used up its limit",
-		 t->process_comm);
+	snprintf(ret->title, sizeof(ret->title),
+		 "CPU quota: the control group of %s used up its limit", t->process_comm);
 	snprintf(ret->basis, sizeof(ret->basis),
 		 "the scheduler marked thread %u as throttled at each of these switches", t->tid);
-	add_fix(ret, "raise the CPU limit of pid %u (cpu.max, cpu.cfs_quota_us, the pod's limits.cpu)",
+	add_fix(ret,
+		"raise the CPU limit of pid %u (cpu.max, cpu.cfs_quota_us, the pod's limits.cpu)",
 		t->pid);
 	return true;
 }

@@ -9,8 +9,8 @@
 
 /* Every table, parents first. */
 static const char *const tables[] = {
-	"node",	     "string",	     "run",  "clock",	     "process", "thread",  "op",
-	"op_second", "blame_second", "call", "call_culprit", "loss",	"account", "coverage",
+	"node",      "string",       "run",  "clock",        "process", "thread",  "op",
+	"op_second", "blame_second", "call", "call_culprit", "loss",    "account", "coverage",
 };
 
 static void dump_text(FILE *out, const char *text)

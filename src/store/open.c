@@ -25,8 +25,8 @@ int store_fail(struct store *s, const char *doing)
 
 int store_exec(struct store *s, const char *sql)
 {
-	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 :
-									 store_fail(s, "database");
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
+								       : store_fail(s, "database");
 }
 
 static int pragma_int(struct store *s, const char *sql, int64_t *ret)
@@ -60,7 +60,7 @@ static int create(struct store *s)
 /* Is it ours, and of a version that we know? An empty file becomes ours when we may write. */
 static int check_schema(struct store *s, enum store_mode mode, const char *path)
 {
-	int64_t app, version, tables;
+	int64_t app = 0, version = 0, tables = 0;
 	int err;
 
 	err = pragma_int(s, "PRAGMA application_id", &app);
@@ -75,7 +75,8 @@ static int check_schema(struct store *s, enum store_mode mode, const char *path)
 	if (app != APPLICATION_ID)
 		return fail(-EINVAL, "%s is not a culprit trace", path);
 	if (version > SCHEMA_VERSION)
-		return fail(-ENOTSUP, "%s has schema version %lld, this culprit knows up to %d: upgrade it",
+		return fail(-ENOTSUP,
+			    "%s has schema version %lld, this culprit knows up to %d: upgrade it",
 			    path, (long long)version, SCHEMA_VERSION);
 	return 0;
 }
@@ -108,8 +109,8 @@ static int move_aside(const char *path)
 
 static int open_once(struct store *s, const char *path, enum store_mode mode)
 {
-	int flags = mode == STORE_READ ? SQLITE_OPEN_READONLY :
-					 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	int flags = mode == STORE_READ ? SQLITE_OPEN_READONLY
+				       : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	int err = mode == STORE_WRITE ? create_private(path) : 0;
 
 	if (err)
@@ -120,9 +121,9 @@ static int open_once(struct store *s, const char *path, enum store_mode mode)
 		return fail(-EIO, "%s: %s", path, sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, 2000);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	err = mode == STORE_WRITE ?
-		      store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;") :
-		      0;
+	err = mode == STORE_WRITE
+		      ? store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
+		      : 0;
 	return err ? err : check_schema(s, mode, path);
 }
 

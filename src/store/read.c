@@ -109,13 +109,14 @@ int store_each_thread(struct store *s, struct window w,
 {
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
-	int err = prepare(s,
-			  "SELECT t.id, p.id, n.name, pc.text, tc.text, cl.text, p.python, p.pid, t.tid"
-			  " FROM thread t JOIN process p ON p.id=t.process JOIN run r ON r.id=p.run"
-			  " JOIN node n ON n.id=r.node JOIN string pc ON pc.id=p.comm"
-			  " JOIN string tc ON tc.id=t.comm JOIN string cl ON cl.id=p.cmdline"
-			  " WHERE t.first_ns <= ?2 AND coalesce(t.exit_ns, ?2) >= ?1 ORDER BY t.id",
-			  w, &stmt);
+	int err = prepare(
+		s,
+		"SELECT t.id, p.id, n.name, pc.text, tc.text, cl.text, p.python, p.pid, t.tid"
+		" FROM thread t JOIN process p ON p.id=t.process JOIN run r ON r.id=p.run"
+		" JOIN node n ON n.id=r.node JOIN string pc ON pc.id=p.comm"
+		" JOIN string tc ON tc.id=t.comm JOIN string cl ON cl.id=p.cmdline"
+		" WHERE t.first_ns <= ?2 AND coalesce(t.exit_ns, ?2) >= ?1 ORDER BY t.id",
+		w, &stmt);
 
 	return err ? err : each(s, stmt, thread_row, &to);
 }
@@ -149,12 +150,13 @@ int store_each_op_second(struct store *s, struct window w,
 {
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
-	int err = prepare(s,
-			  "SELECT thread, symbol, class, at_ns, calls, done, errors, bytes, total_ns,"
-			  " max_ns, run_ns, preempted_ns, wake_ns, throttled_ns, blocked_ns,"
-			  " unknown_ns, hist FROM op_second JOIN op ON op.id=op_second.op"
-			  " WHERE at_ns > ?1 AND at_ns <= ?2 ORDER BY thread, at_ns",
-			  w, &stmt);
+	int err =
+		prepare(s,
+			"SELECT thread, symbol, class, at_ns, calls, done, errors, bytes, total_ns,"
+			" max_ns, run_ns, preempted_ns, wake_ns, throttled_ns, blocked_ns,"
+			" unknown_ns, hist FROM op_second JOIN op ON op.id=op_second.op"
+			" WHERE at_ns > ?1 AND at_ns <= ?2 ORDER BY thread, at_ns",
+			w, &stmt);
 
 	return err ? err : each(s, stmt, op_second_row, &to);
 }
@@ -210,13 +212,14 @@ int store_each_slow(struct store *s, struct window w, int limit,
 {
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
-	int err = prepare(s,
-			  "SELECT c.id, thread, o.symbol, n.symbol, start_ns, dur_ns, because, run_ns,"
-			  " preempted_ns, wake_ns, throttled_ns, blocked_ns, unknown_ns FROM call c"
-			  " JOIN op o ON o.id=c.op LEFT JOIN op n ON n.id=c.next_op"
-			  " WHERE start_ns >= ?1 AND start_ns <= ?2 AND because & 1 AND depth=0"
-			  " ORDER BY preempted_ns + wake_ns + throttled_ns DESC LIMIT ?3",
-			  w, &stmt);
+	int err = prepare(
+		s,
+		"SELECT c.id, thread, o.symbol, n.symbol, start_ns, dur_ns, because, run_ns,"
+		" preempted_ns, wake_ns, throttled_ns, blocked_ns, unknown_ns FROM call c"
+		" JOIN op o ON o.id=c.op LEFT JOIN op n ON n.id=c.next_op"
+		" WHERE start_ns >= ?1 AND start_ns <= ?2 AND because & 1 AND depth=0"
+		" ORDER BY preempted_ns + wake_ns + throttled_ns DESC LIMIT ?3",
+		w, &stmt);
 
 	if (err)
 		return err;
@@ -250,10 +253,14 @@ static int account_row(sqlite3_stmt *stmt, void *arg)
 	struct account_row *row = arg;
 
 	*row = (struct account_row){
-		.seen = column_u64(stmt, 0),	 .submitted = column_u64(stmt, 1),
-		.filtered = column_u64(stmt, 2), .dropped = column_u64(stmt, 3),
-		.received = column_u64(stmt, 4), .probe_ns = column_u64(stmt, 5),
-		.agent_ns = column_u64(stmt, 6), .thread_ns = column_u64(stmt, 7),
+		.seen = column_u64(stmt, 0),
+		.submitted = column_u64(stmt, 1),
+		.filtered = column_u64(stmt, 2),
+		.dropped = column_u64(stmt, 3),
+		.received = column_u64(stmt, 4),
+		.probe_ns = column_u64(stmt, 5),
+		.agent_ns = column_u64(stmt, 6),
+		.thread_ns = column_u64(stmt, 7),
 	};
 	return 0;
 }
@@ -323,10 +330,11 @@ int store_last_run(struct store *s, struct run_info *ret)
 {
 	struct window all = { 0, 0 };
 	sqlite3_stmt *stmt;
-	int err = prepare(s,
-			  "SELECT name, kernel, gpu, attach_mode, version, start_ns, end_ns, cpus FROM run"
-			  " JOIN node ON node.id=run.node ORDER BY run.id DESC LIMIT 1",
-			  all, &stmt);
+	int err = prepare(
+		s,
+		"SELECT name, kernel, gpu, attach_mode, version, start_ns, end_ns, cpus FROM run"
+		" JOIN node ON node.id=run.node ORDER BY run.id DESC LIMIT 1",
+		all, &stmt);
 
 	*ret = (struct run_info){ 0 };
 	if (!err)

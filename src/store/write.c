@@ -77,7 +77,7 @@ static bool written(struct store *s, int64_t id)
 
 int store_intern(struct store *s, const char *text, int64_t *ret)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int64_t id = content_id(text);
 	int err;
 
@@ -94,7 +94,7 @@ int store_intern(struct store *s, const char *text, int64_t *ret)
 
 static int intern_op(struct store *s, const struct op *op, int64_t *ret)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int64_t id = content_id(op->symbol);
 	int err;
 
@@ -106,7 +106,8 @@ static int intern_op(struct store *s, const struct op *op, int64_t *ret)
 		return err;
 	sqlite3_bind_int64(stmt, 1, id);
 	sqlite3_bind_text(stmt, 2, op->symbol, -1, SQLITE_STATIC);
-	sqlite3_bind_text(stmt, 3, op->lib < LIB_COUNT ? lib_names[op->lib] : "", -1, SQLITE_STATIC);
+	sqlite3_bind_text(stmt, 3, op->lib < LIB_COUNT ? lib_names[op->lib] : "", -1,
+			  SQLITE_STATIC);
 	sqlite3_bind_text(stmt, 4, class_names[op->class], -1, SQLITE_STATIC);
 	return store_step(s, stmt, "insert op");
 }
@@ -121,7 +122,7 @@ static void bind_states(sqlite3_stmt *stmt, int column, const uint64_t state_ns[
 
 static int store_node(struct store *s, const char *name, int64_t *ret)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int rc;
 
 	*ret = content_id(name);
@@ -138,15 +139,15 @@ int store_run(struct store *s, const struct run_row *run)
 {
 	const char *const text[] = { run->boot_id, run->version, run->kernel, run->gpu,
 				     run->attach_mode };
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int64_t node;
 	int err, rc;
 
 	err = store_node(s, run->node, &node);
 	if (err)
 		return err;
-	if (sqlite3_prepare_v2(s->db, "INSERT INTO run VALUES(NULL,?,?,NULL,?,?,?,?,?,?,?,?,?,?,?)", -1,
-			       &stmt, NULL))
+	if (sqlite3_prepare_v2(s->db, "INSERT INTO run VALUES(NULL,?,?,NULL,?,?,?,?,?,?,?,?,?,?,?)",
+			       -1, &stmt, NULL))
 		return store_fail(s, "insert run");
 	s->wall_minus_boot = run->wall_minus_boot_ns;
 	sqlite3_bind_int64(stmt, 1, node);
@@ -178,7 +179,7 @@ int store_run_end(struct store *s, uint64_t end_boot_ns)
 
 int store_clock(struct store *s, uint64_t boot_ns, uint64_t wall_ns)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int err = store_stmt(s, STMT_CLOCK, &stmt);
 
 	if (err)
@@ -195,7 +196,7 @@ int store_process(struct store *s, const struct process_row *row, int64_t *ret)
 {
 	const char *const text[] = { row->comm, row->cmdline, row->exe, row->cgroup };
 	int64_t id[ARRAY_LEN(text)];
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ARRAY_LEN(text); i++)
@@ -219,7 +220,7 @@ int store_process(struct store *s, const struct process_row *row, int64_t *ret)
 int store_process_name(struct store *s, int64_t process, const char *comm, const char *cmdline)
 {
 	int64_t comm_id, cmdline_id;
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int err = store_intern(s, comm, &comm_id);
 
 	if (!err)
@@ -236,7 +237,7 @@ int store_process_name(struct store *s, int64_t process, const char *comm, const
 
 int store_process_exit(struct store *s, int64_t process, uint64_t boot_ns)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int err = store_stmt(s, STMT_PROCESS_EXIT, &stmt);
 
 	if (err)
@@ -249,7 +250,7 @@ int store_process_exit(struct store *s, int64_t process, uint64_t boot_ns)
 int store_thread(struct store *s, int64_t process, uint32_t tid, const char *comm,
 		 uint64_t first_boot_ns, int64_t *ret)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int64_t name;
 	int err = store_intern(s, comm, &name);
 
@@ -268,7 +269,7 @@ int store_thread(struct store *s, int64_t process, uint32_t tid, const char *com
 
 int store_thread_exit(struct store *s, int64_t thread, const char *comm, uint64_t boot_ns)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int64_t name;
 	int err = store_intern(s, comm, &name);
 
@@ -289,9 +290,9 @@ int store_op_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 {
 	uint8_t hist[HIST_BLOB_MAX];
 	size_t hist_len = hist_pack(delta->hist, hist);
-	const uint64_t numbers[] = { delta->calls, delta->done,	    delta->errors,
+	const uint64_t numbers[] = { delta->calls, delta->done,     delta->errors,
 				     delta->bytes, delta->total_ns, delta->max_ns };
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int64_t op;
 	int err = intern_op(s, delta->op, &op);
 
@@ -311,7 +312,7 @@ int store_op_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 
 int store_blame_second(struct store *s, int64_t thread, uint64_t at_boot_ns, const struct who *who)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int64_t comm;
 	int err = store_intern(s, who->comm, &comm);
 
@@ -330,7 +331,7 @@ int store_blame_second(struct store *s, int64_t thread, uint64_t at_boot_ns, con
 
 static int store_culprit(struct store *s, int64_t call, const struct who *who)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int64_t comm;
 	int err = store_intern(s, who->comm, &comm);
 
@@ -348,10 +349,16 @@ static int store_culprit(struct store *s, int64_t call, const struct who *who)
 
 int store_call(struct store *s, int64_t thread, const struct record *rec)
 {
-	const uint64_t numbers[] = { (uint64_t)store_time(s, rec->start_ns), rec->dur_ns,
-				     rec->because, rec->depth, (uint64_t)(int64_t)rec->ret,
-				     rec->bytes, rec->stream, rec->aux, rec->out };
-	sqlite3_stmt *stmt;
+	const uint64_t numbers[] = { (uint64_t)store_time(s, rec->start_ns),
+				     rec->dur_ns,
+				     rec->because,
+				     rec->depth,
+				     (uint64_t)(int64_t)rec->ret,
+				     rec->bytes,
+				     rec->stream,
+				     rec->aux,
+				     rec->out };
+	sqlite3_stmt *stmt = NULL;
 	int64_t op, next = 0, id;
 	int err = intern_op(s, rec->op, &op);
 
@@ -379,7 +386,7 @@ int store_call(struct store *s, int64_t thread, const struct record *rec)
 
 int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_t count)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int err = store_stmt(s, STMT_LOSS, &stmt);
 
 	if (err)
@@ -393,9 +400,9 @@ int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_
 
 int store_account(struct store *s, uint64_t at_boot_ns, const struct account_row *row)
 {
-	const uint64_t numbers[] = { row->seen,	    row->submitted, row->filtered, row->dropped,
+	const uint64_t numbers[] = { row->seen,     row->submitted, row->filtered, row->dropped,
 				     row->received, row->probe_ns,  row->agent_ns, row->thread_ns };
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int err = store_stmt(s, STMT_ACCOUNT, &stmt);
 
 	if (err)
@@ -410,7 +417,7 @@ int store_account(struct store *s, uint64_t at_boot_ns, const struct account_row
 int store_coverage(struct store *s, int64_t process, const struct coverage_row *row)
 {
 	const int numbers[] = { row->ops, row->stepped, row->refused, row->missing };
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
 	int64_t library;
 	int err = store_intern(s, row->library, &library);
 

@@ -116,23 +116,24 @@ static int empty_program(int attach_type)
 static double with_empty(struct child *c, const char *lib, enum attach_mode mode, bool timed,
 			 uint64_t offset)
 {
-	int prog = empty_program(link_attach_type(mode, timed));
+	struct attach how = { timed || mode == ATTACH_PERF ? mode : ATTACH_MULTI,
+			      empty_program(link_attach_type(mode, timed)), false };
 	struct links links = { 0 };
 	struct links *all[] = { &links };
 	struct site site = { .offset = offset };
-	enum attach_mode how = timed || mode == ATTACH_PERF ? mode : ATTACH_MULTI;
 	double took;
-	int err = link_sites(&links, how, prog, false, lib, &site, 1);
+	int err = link_sites(&links, &how, lib, &site, 1);
 
+	how.at_return = true;
 	if (!err && timed && mode != ATTACH_SESSION)
-		err = link_sites(&links, how, prog, true, lib, &site, 1);
+		err = link_sites(&links, &how, lib, &site, 1);
 	if (err) {
 		fprintf(stderr, "bench: %s\n", why(err));
 		exit(1);
 	}
-	took = measure(c, timed);
+	took = measure(c, timed ? 1 : 0);
 	links_close(all, 1);
-	close(prog);
+	close(how.prog_fd);
 	return took;
 }
 

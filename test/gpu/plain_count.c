@@ -34,15 +34,20 @@ static int load(int map)
 	const struct bpf_insn code[] = {
 		{ .code = BPF_JMP | BPF_CALL, .imm = FUNC_GET_ATTACH_COOKIE },
 		{ .code = BPF_STX | BPF_MEM | BPF_W, .dst_reg = 10, .src_reg = 0, .off = -4 },
-		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_FD,
+		{ .code = BPF_DW, /* | BPF_LD | BPF_IMM, which are 0 */
+		  .dst_reg = 1,
+		  .src_reg = BPF_PSEUDO_MAP_FD,
 		  .imm = map },
 		{ 0 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 2, .src_reg = 10 },
-		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 2, .imm = -4 },
+		{ .code = BPF_ALU64 | BPF_ADD, .dst_reg = 2, .imm = -4 },
 		{ .code = BPF_JMP | BPF_CALL, .imm = FUNC_MAP_LOOKUP },
 		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = 0, .off = 2 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 1, .imm = 1 },
-		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = 0, .src_reg = 1, .imm = BPF_ADD },
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		  .dst_reg = 0,
+		  .src_reg = 1,
+		  .imm = BPF_ADD },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
@@ -56,6 +61,7 @@ static int load(int map)
 
 static int on_map(const struct map_line *line, void *arg)
 {
+	struct attach how = { ATTACH_MULTI, prog, false };
 	struct lib_site found[OP_COUNT];
 	struct site sites[OP_COUNT];
 	char link[96], path[64];
@@ -72,7 +78,7 @@ static int on_map(const struct map_line *line, void *arg)
 		if (found[i].class != INSN_REFUSED)
 			sites[k++] = (struct site){ found[i].offset, (uint64_t)found[i].op };
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	err = link_sites(&links, ATTACH_MULTI, prog, false, path, sites, (size_t)k);
+	err = link_sites(&links, &how, path, sites, (size_t)k);
 	if (err)
 		fprintf(stderr, "plain_count: %s\n", why(err));
 	sites_total += k;
