@@ -58,6 +58,12 @@ static __noinline __u32 tally_new(struct thread *t, __u32 op)
 	y = bpf_map_lookup_elem(&tallies, &i);
 	if (!y)
 		return 0;
+	for (int try = 0; try < 8; try++) {
+		__u32 high = tallies_high;
+
+		if (i < high || __sync_val_compare_and_swap(&tallies_high, high, i + 1) == high)
+			break;
+	}
 	y->op = op;
 	barrier();
 	y->serial = t->serial;

@@ -23,6 +23,7 @@ const volatile __u32 sample_every = 4096; /* one record in so many is sent; a po
 const volatile bool record_all = false;
 
 struct stats stats = {};
+__u32 tallies_high = 0; /* so many have ever been in use: user space looks no further */
 bool active = false; /* set by user space when there is something to follow */
 
 #define count(field) __sync_fetch_and_add(&stats.field, 1)
@@ -78,8 +79,8 @@ struct thread {
 	__u32 in_gap; /* a gap is open: it began at `gap` */
 	struct snap now; /* advanced at each call event */
 	struct snap gap;
-	struct frame frame[DEPTH];
 	__u16 tally[OP_SLOTS]; /* index into `tallies` + 1; 0: none yet */
+	struct frame frame[DEPTH];
 	struct wait wait[WAITS]; /* the scheduler's again */
 };
 

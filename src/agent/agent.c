@@ -9,6 +9,7 @@
 #include "agent/roster.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -34,6 +35,12 @@ struct live_key {
 	const struct op *op;
 };
 
+/* Time of one calling thread in the present tick. */
+struct thread_time {
+	int64_t process;
+	uint64_t ns;
+};
+
 struct blame_live_key {
 	uint32_t victim_pid, pid;
 };
@@ -46,6 +53,8 @@ struct agent {
 	struct ledger *ledger;
 	struct hash *tasks; /* serial -> struct task_info, of the present tick */
 	struct hash *blame_seen; /* struct blame_key -> ns as last seen */
+	struct hash *thread_time; /* serial -> struct thread_time, of the present tick */
+	struct hash *process_time; /* process -> the longest of its threads, likewise */
 	struct hash *ops, *blames; /* what has been going on, for the live table */
 	struct op_live *op_list;
 	struct blame_live *blame_list;
@@ -150,6 +159,7 @@ static void show_op(struct agent *a, const struct person *p, const struct op_del
 static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 {
 	const struct person *p;
+	struct thread_time *time;
 	struct agent *a = arg;
 	struct op_delta d;
 
@@ -160,8 +170,6 @@ static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 	a->last.filtered += d.summed;
 	a->last.dropped += d.dropped;
 	a->loss[LOSS_ring_full] += d.dropped;
-	for (int i = 0; i < STATE_COUNT; i++)
-		a->last.thread_ns += d.state_ns[i];
 	if (d.op->class == CLASS_LAUNCH)
 		a->count_hits += d.calls;
 	else if (d.op->class != CLASS_GAP)
@@ -171,8 +179,26 @@ static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 		a->orphans += d.done;
 		return;
 	}
+	time = hash_put(a->thread_time, &d.serial);
+	time->process = p->process;
+	for (int i = 0; i < STATE_COUNT; i++)
+		time->ns += d.state_ns[i];
 	stored(a, store_op_second(a->store, p->thread, a->now, &d));
 	show_op(a, p, &d);
+}
+
+/* The probes know the name of the thread that ran; people know processes by their main thread. */
+static void process_name(uint32_t pid, const char *thread, char dst[COMM_LEN])
+{
+	char path[32];
+	size_t len;
+
+	str_copy(dst, COMM_LEN, thread);
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	if (pid && !file_read(path, dst, COMM_LEN, &len) && len && dst[len - 1] == '\n')
+		dst[len - 1] = '\0';
+	if (!dst[0])
+		str_copy(dst, COMM_LEN, thread);
 }
 
 static void on_blame(const struct blame_key *key, const struct blame *blame, void *arg)
@@ -188,8 +214,7 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 	p = roster_find(a->roster, key->serial); /* threads that make no calls have no rows */
 	if (!ns || !p)
 		return;
-	memcpy(who.comm, blame->comm, sizeof(who.comm));
-	who.comm[COMM_LEN - 1] = '\0';
+	process_name(key->pid, blame->comm, who.comm);
 	stored(a, store_blame_second(a->store, p->thread, a->now, &who));
 	live_key.victim_pid = p->pid;
 	live = hash_put(a->blames, &live_key);
@@ -324,11 +349,34 @@ static void note_losses(struct agent *a)
 	a->stepped = stats.stepped;
 }
 
+static bool longest_thread(const void *key, void *value, void *arg)
+{
+	const struct thread_time *time = value;
+	struct agent *a = arg;
+	uint64_t *most = hash_put(a->process_time, &time->process);
+
+	(void)key;
+	*most = max_u64(*most, time->ns);
+	return true;
+}
+
+static bool add_process_time(const void *key, void *value, void *arg)
+{
+	struct agent *a = arg;
+
+	(void)key;
+	a->last.traced_ns += *(uint64_t *)value;
+	return true;
+}
+
 static void note_account(struct agent *a)
 {
 	const struct capture_cost *cost = capture_cost(a->capture);
 	uint64_t cpu = clock_cpu_ns();
 
+	/* Threads of a process mostly wait for each other: its time is that of the longest one. */
+	hash_each(a->thread_time, longest_thread, a);
+	hash_each(a->process_time, add_process_time, a);
 	a->last.probe_ns += a->count_hits * cost->count_ns + a->timed_hits * cost->timed_ns;
 	a->last.agent_ns = cpu - a->agent_ns;
 	a->agent_ns = cpu;
@@ -340,7 +388,7 @@ static void note_account(struct agent *a)
 	a->total.received += a->last.received;
 	a->total.probe_ns += a->last.probe_ns;
 	a->total.agent_ns += a->last.agent_ns;
-	a->total.thread_ns += a->last.thread_ns;
+	a->total.traced_ns += a->last.traced_ns;
 }
 
 static bool forget_task(const void *key, void *value, void *arg)
@@ -416,6 +464,8 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 		str_copy(a->node, sizeof(a->node), "localhost");
 	a->tasks = hash_new(sizeof(uint32_t), sizeof(struct task_info));
 	a->blame_seen = hash_new(sizeof(struct blame_key), sizeof(uint64_t));
+	a->thread_time = hash_new(sizeof(uint32_t), sizeof(struct thread_time));
+	a->process_time = hash_new(sizeof(int64_t), sizeof(uint64_t));
 	a->ops = hash_new(sizeof(struct live_key), sizeof(struct op_live));
 	a->blames = hash_new(sizeof(struct blame_live_key), sizeof(struct blame_live));
 	a->ledger = ledger_new();
@@ -485,6 +535,8 @@ void agent_close(struct agent *a)
 	ledger_free(a->ledger);
 	hash_free(a->tasks);
 	hash_free(a->blame_seen);
+	hash_free(a->thread_time);
+	hash_free(a->process_time);
 	hash_free(a->ops);
 	hash_free(a->blames);
 	store_close(a->store);

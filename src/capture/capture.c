@@ -327,7 +327,9 @@ int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 
 void capture_each_tally(struct capture *c, tally_fn fn, void *arg)
 {
-	for (uint32_t i = 0; i < TALLIES; i++) {
+	uint32_t high = (uint32_t)min_u64(c->probe->bss->tallies_high, TALLIES);
+
+	for (uint32_t i = 0; i < high; i++) {
 		const struct tally *t = &c->tallies[i];
 
 		if (__atomic_load_n(&t->serial, __ATOMIC_ACQUIRE))

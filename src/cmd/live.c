@@ -138,7 +138,7 @@ static void print_status(struct agent *a)
 	       format_count(seen, sizeof(seen), s.total.seen),
 	       format_count(stored, sizeof(stored), s.total.received),
 	       format_count(dropped, sizeof(dropped), s.total.dropped),
-	       share(s.total.probe_ns + s.total.agent_ns, s.total.thread_ns));
+	       share(s.total.probe_ns + s.total.agent_ns, s.total.traced_ns));
 	print_losses(&s);
 }
 
@@ -230,10 +230,10 @@ static void print_json(struct agent *a, bool last)
 	json_u64(&j, "dropped", s.total.dropped);
 	json_u64(&j, "received", s.total.received);
 	json_loss(&j, &s);
-	json_f64(&j, "cost_pct", share(s.total.probe_ns + s.total.agent_ns, s.total.thread_ns));
+	json_f64(&j, "cost_pct", share(s.total.probe_ns + s.total.agent_ns, s.total.traced_ns));
 	json_u64(&j, "probe_ns", s.total.probe_ns);
 	json_u64(&j, "agent_ns", s.total.agent_ns);
-	json_u64(&j, "traced_ns", s.total.thread_ns);
+	json_u64(&j, "traced_ns", s.total.traced_ns);
 	json_i64(&j, "single_stepped_sites", s.stepped_sites);
 	json_open(&j, "ops", '[');
 	op = agent_ops(a, &n);

@@ -12,7 +12,7 @@
 #include "decode/decode.h"
 #include "explain/facts.h"
 
-static const rule_fn rules[] = { rule_cpu_contention, rule_cpu_quota };
+static const rule_fn rules[] = { rule_cpu_contention, rule_cpu_contention_own, rule_cpu_quota };
 
 const struct cause causes[] = {
 	{ "cpu-contention", "Somebody else had the CPU of a thread that feeds the GPU" },

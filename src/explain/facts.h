@@ -60,6 +60,8 @@ typedef bool (*rule_fn)(const struct facts *f, const struct thread_facts *first,
 
 bool rule_cpu_contention(const struct facts *f, const struct thread_facts *first, int n,
 			 struct finding *ret);
+bool rule_cpu_contention_own(const struct facts *f, const struct thread_facts *first, int n,
+			     struct finding *ret);
 bool rule_cpu_quota(const struct facts *f, const struct thread_facts *first, int n,
 		    struct finding *ret);
 

@@ -113,9 +113,9 @@ static void print_loss(const struct explanation *e, FILE *out)
 		format_count(seen, sizeof(seen), a->seen),
 		format_count(stored, sizeof(stored), a->received),
 		format_count(lost, sizeof(lost), a->dropped));
-	if (a->thread_ns)
+	if (a->traced_ns)
 		fprintf(out, " Cost: %.2f %% of the traced time.",
-			percent(a->probe_ns + a->agent_ns, a->thread_ns));
+			percent(a->probe_ns + a->agent_ns, a->traced_ns));
 	putc('\n', out);
 	for (int i = 0; i < e->losses; i++)
 		fprintf(out, "  loss: %s %s\n", e->loss[i].reason,

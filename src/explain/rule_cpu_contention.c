@@ -14,19 +14,25 @@
 #define LOST_MIN_NS 20000000ull
 
 struct contention {
-	uint64_t lost, affected, in_sync, gpu_wait, waited;
+	uint64_t lost, affected, in_sync, gpu_wait;
+	uint64_t waited, charged; /* charged: to anybody, an idle CPU included */
 	uint64_t first, last;
 	struct culprit culprit[64];
 	int culprits;
 };
 
-/* Time that others had the CPU. An idle CPU (pid 0) is wake-up latency and nobody's fault. */
-static uint64_t taken_by_others(const struct second *s)
+/* Is this one to blame? An idle CPU (pid 0) is wake-up latency and nobody's fault. */
+static bool guilty(const struct thread_facts *t, const struct second_blame *b, bool own)
+{
+	return b->pid && (b->pid == t->pid) == own;
+}
+
+static uint64_t taken(const struct thread_facts *t, const struct second *s, bool own)
 {
 	uint64_t ns = 0;
 
 	for (int i = 0; i < s->blames; i++)
-		ns += s->blame[i].pid ? s->blame[i].ns : 0;
+		ns += guilty(t, &s->blame[i], own) ? s->blame[i].ns : 0;
 	return ns;
 }
 
@@ -49,16 +55,16 @@ static void add_culprit(struct contention *c, const struct second_blame *b)
 		who->cpus |= 1ull << b->cpu;
 }
 
-static void measure(const struct thread_facts *t, struct contention *ret)
+static void measure(const struct thread_facts *t, bool own, struct contention *ret)
 {
 	*ret = (struct contention){ 0 };
 	for (int i = 0; i < t->seconds; i++) {
 		const struct second *s = &t->second[i];
-		uint64_t taken = taken_by_others(s), total = second_total(s);
+		uint64_t lost = taken(t, s, own), total = second_total(s);
 
-		if (percent(taken, total) < SHARE_MIN_PCT)
+		if (percent(lost, total) < SHARE_MIN_PCT)
 			continue;
-		ret->lost += taken;
+		ret->lost += lost;
 		ret->affected += total;
 		ret->waited += s->state_ns[STATE_PREEMPTED] + s->state_ns[STATE_WAKE];
 		ret->in_sync += s->sync_runnable_ns;
@@ -67,7 +73,9 @@ static void measure(const struct thread_facts *t, struct contention *ret)
 		if (!ret->first)
 			ret->first = s->at_ns - min_u64(total, s->at_ns);
 		for (int k = 0; k < s->blames; k++)
-			if (s->blame[k].pid)
+			ret->charged += s->blame[k].ns;
+		for (int k = 0; k < s->blames; k++)
+			if (guilty(t, &s->blame[k], own))
 				add_culprit(ret, &s->blame[k]);
 	}
 }
@@ -120,8 +128,8 @@ static void advise(const struct facts *f, const struct thread_facts *t, struct f
 		top->pid, t->pid);
 }
 
-bool rule_cpu_contention(const struct facts *f, const struct thread_facts *first, int n,
-			 struct finding *ret)
+static bool judge(const struct facts *f, const struct thread_facts *first, int n, bool own,
+		  struct finding *ret)
 {
 	struct contention worst = { 0 }, c;
 	const struct thread_facts *t = NULL;
@@ -129,7 +137,7 @@ bool rule_cpu_contention(const struct facts *f, const struct thread_facts *first
 
 	/* Threads wait at the same time: the one that waited longest bounds the time lost. */
 	for (int i = 0; i < n; i++) {
-		measure(&first[i], &c);
+		measure(&first[i], own, &c);
 		if (c.lost > worst.lost) {
 			worst = c;
 			t = &first[i];
@@ -152,8 +160,14 @@ bool rule_cpu_contention(const struct facts *f, const struct thread_facts *first
 	memcpy(ret->culprit, worst.culprit, sizeof(ret->culprit[0]) * (size_t)ret->culprits);
 	for (int i = 0; i < ret->culprits; i++)
 		ret->culprit[i].share = percent(ret->culprit[i].ns, worst.lost);
-	snprintf(ret->title, sizeof(ret->title), "CPU contention: %s had the CPU that %s needed",
-		 ret->culprit[0].comm, t->process_comm);
+	if (own)
+		snprintf(ret->title, sizeof(ret->title),
+			 "CPU contention: the threads of %s compete for too few CPUs",
+			 t->process_comm);
+	else
+		snprintf(ret->title, sizeof(ret->title),
+			 "CPU contention: %s had the CPU that %s needed", ret->culprit[0].comm,
+			 t->process_comm);
 	ret->severity = severity_of(f, ret);
 
 	/* At best all of it; at worst only what no wait for the GPU could have hidden. */
@@ -162,13 +176,25 @@ bool rule_cpu_contention(const struct facts *f, const struct thread_facts *first
 	ret->gain_low_pct = percent(outside, worst.affected);
 	ret->gain_high_pct = ret->lost_pct;
 
-	/* Idle CPUs are part of the wait; what nobody was charged with is missing history. */
-	ret->evidence = worst.lost * 10 >= worst.waited * 8 ? EVIDENCE_PROVEN : EVIDENCE_OBSERVED;
-	snprintf(
-		ret->basis, sizeof(ret->basis),
-		"every context switch of thread %u was accounted; %.0f %% of its waits for a CPU are "
-		"charged to a named process",
-		t->tid, percent(min_u64(worst.lost, worst.waited), worst.waited));
+	/* What is charged to nobody is missing history. */
+	ret->evidence =
+		worst.charged * 20 >= worst.waited * 19 ? EVIDENCE_PROVEN : EVIDENCE_OBSERVED;
+	snprintf(ret->basis, sizeof(ret->basis),
+		 "all switches of thread %u were followed; %.0f %% of its waits are accounted for",
+		 t->tid, percent(min_u64(worst.charged, worst.waited), worst.waited));
 	advise(f, t, ret);
 	return true;
+}
+
+bool rule_cpu_contention(const struct facts *f, const struct thread_facts *first, int n,
+			 struct finding *ret)
+{
+	return judge(f, first, n, false, ret);
+}
+
+/* The same symptom, made by the process itself: another remedy, so another finding. */
+bool rule_cpu_contention_own(const struct facts *f, const struct thread_facts *first, int n,
+			     struct finding *ret)
+{
+	return judge(f, first, n, true, ret);
 }

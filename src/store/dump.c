@@ -84,5 +84,9 @@ int store_load(struct store *s, const char *sql)
 
 	if (!err)
 		err = store_exec(s, sql);
-	return err ? err : store_exec(s, "COMMIT");
+	if (!err)
+		err = store_exec(s, "COMMIT");
+	if (err && !sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* err says more */
+	return err;
 }

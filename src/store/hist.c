@@ -57,7 +57,7 @@ int hist_unpack(const uint8_t *src, size_t len, uint32_t ret[HIST_BUCKETS])
 		uint32_t bucket, count;
 
 		if (get(src, len, &at, &bucket) || get(src, len, &at, &count) ||
-		    bucket >= HIST_BUCKETS)
+		    bucket >= HIST_BUCKETS || count > UINT32_MAX - ret[bucket])
 			return fail(-EBADMSG, "histogram of %zu bytes is damaged at %zu", len, at);
 		ret[bucket] += count;
 	}

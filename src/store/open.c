@@ -20,6 +20,7 @@ int store_fail(struct store *s, const char *doing)
 {
 	int code = sqlite3_errcode(s->db);
 
+	memset(s->interned, 0, sizeof(s->interned)); /* the batch that wrote them may be undone */
 	return fail(code == SQLITE_FULL ? -ENOSPC : -EIO, "%s: %s", doing, sqlite3_errmsg(s->db));
 }
 
@@ -97,9 +98,12 @@ static int create_private(const char *path)
 
 static int move_aside(const char *path)
 {
-	char to[4096];
+	char to[4096], wal[4096], wal_to[4100];
 
 	snprintf(to, sizeof(to), "%s.corrupt-%ld", path, (long)time(NULL));
+	snprintf(wal, sizeof(wal), "%s-wal", path);
+	snprintf(wal_to, sizeof(wal_to), "%s-wal", to);
+	(void)rename(wal, wal_to); /* the newest rows, if there is one */
 	if (rename(path, to))
 		return fail(-errno, "%s is corrupt and cannot be moved aside: %s", path,
 			    strerror(errno));
@@ -121,10 +125,10 @@ static int open_once(struct store *s, const char *path, enum store_mode mode)
 		return fail(-EIO, "%s: %s", path, sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, 2000);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	err = mode == STORE_WRITE
-		      ? store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
-		      : 0;
-	return err ? err : check_schema(s, mode, path);
+	err = check_schema(s, mode, path); /* first: a foreign file is not changed */
+	if (!err && mode == STORE_WRITE)
+		err = store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
+	return err;
 }
 
 static bool is_corrupt(struct store *s)
@@ -141,9 +145,9 @@ int store_open(const char *path, enum store_mode mode, struct store **ret)
 
 	if (err && mode == STORE_WRITE && is_corrupt(s)) {
 		/* A broken file must not keep the agent from starting, nor be lost. */
-		sqlite3_close(s->db);
-		s->db = NULL;
 		err = move_aside(path);
+		sqlite3_close(s->db); /* now: it would delete the log */
+		s->db = NULL;
 		if (!err)
 			err = open_once(s, path, mode);
 	}

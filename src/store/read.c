@@ -260,7 +260,7 @@ static int account_row(sqlite3_stmt *stmt, void *arg)
 		.received = column_u64(stmt, 4),
 		.probe_ns = column_u64(stmt, 5),
 		.agent_ns = column_u64(stmt, 6),
-		.thread_ns = column_u64(stmt, 7),
+		.traced_ns = column_u64(stmt, 7),
 	};
 	return 0;
 }
@@ -270,7 +270,7 @@ int store_account_total(struct store *s, struct window w, struct account_row *re
 	sqlite3_stmt *stmt;
 	int err = prepare(s,
 			  "SELECT sum(seen), sum(submitted), sum(filtered), sum(dropped),"
-			  " sum(received), sum(probe_ns), sum(agent_ns), sum(thread_ns)"
+			  " sum(received), sum(probe_ns), sum(agent_ns), sum(traced_ns)"
 			  " FROM account WHERE at_ns > ?1 AND at_ns <= ?2",
 			  w, &stmt);
 

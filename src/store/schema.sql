@@ -150,9 +150,9 @@ CREATE TABLE account(
 	filtered INTEGER NOT NULL, -- counted, not sent
 	dropped INTEGER NOT NULL,
 	received INTEGER NOT NULL, -- = submitted, once the ring is drained
-	probe_ns INTEGER NOT NULL, -- hits times the measured cost
+	probe_ns INTEGER NOT NULL, -- hits times the cost measured at start
 	agent_ns INTEGER NOT NULL, -- CPU time of the agent
-	thread_ns INTEGER NOT NULL -- time of the threads that were traced
+	traced_ns INTEGER NOT NULL -- time of the traced processes: of each its longest thread
 );
 
 CREATE TABLE coverage(

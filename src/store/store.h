@@ -64,7 +64,7 @@ int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_
 
 struct account_row {
 	uint64_t seen, submitted, filtered, dropped, received;
-	uint64_t probe_ns, agent_ns, thread_ns;
+	uint64_t probe_ns, agent_ns, traced_ns;
 };
 int store_account(struct store *s, uint64_t at_boot_ns, const struct account_row *row);
 

@@ -401,7 +401,7 @@ int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_
 int store_account(struct store *s, uint64_t at_boot_ns, const struct account_row *row)
 {
 	const uint64_t numbers[] = { row->seen,     row->submitted, row->filtered, row->dropped,
-				     row->received, row->probe_ns,  row->agent_ns, row->thread_ns };
+				     row->received, row->probe_ns,  row->agent_ns, row->traced_ns };
 	sqlite3_stmt *stmt = NULL;
 	int err = store_stmt(s, STMT_ACCOUNT, &stmt);
 
