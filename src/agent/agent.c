@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/board.h"
 #include "agent/roster.h"
 #include "base/clock.h"
 #include "base/fail.h"
@@ -18,6 +19,7 @@
 
 #define TICK_NS 1000000000ull
 #define CLOCK_TICKS 10 /* seconds between two notes of the clocks */
+#define REFRESH_TICKS 5 /* ... and between two looks at process names */
 
 struct exited {
 	uint32_t serial;
@@ -30,19 +32,10 @@ struct found {
 	struct lib lib;
 };
 
-struct live_key {
-	int64_t process;
-	const struct op *op;
-};
-
 /* Time of one calling thread in the present tick. */
 struct thread_time {
 	int64_t process;
 	uint64_t ns;
-};
-
-struct blame_live_key {
-	uint32_t victim_pid, pid;
 };
 
 struct agent {
@@ -55,9 +48,7 @@ struct agent {
 	struct hash *blame_seen; /* struct blame_key -> ns as last seen */
 	struct hash *thread_time; /* serial -> struct thread_time, of the present tick */
 	struct hash *process_time; /* process -> the longest of its threads, likewise */
-	struct hash *ops, *blames; /* what has been going on, for the live table */
-	struct op_live *op_list;
-	struct blame_live *blame_list;
+	struct board *board; /* what has been going on, for the live table */
 	struct exited *exited;
 	size_t exited_count;
 	struct found *found;
@@ -66,6 +57,7 @@ struct agent {
 	uint64_t count_hits, timed_hits; /* of this tick */
 	uint64_t loss[LOSS_COUNT];
 	uint64_t received; /* since the last tick */
+	uint64_t unstored_untold; /* seconds whose loss is not in the store yet */
 	uint64_t foreign, stepped, agent_ns, undecodable, unstored, orphans;
 	uint64_t start_ns, tick_at, now;
 	unsigned ticks;
@@ -135,27 +127,6 @@ static void on_record(const void *bytes, size_t len, void *arg)
 		a->orphans++;
 }
 
-static void show_op(struct agent *a, const struct person *p, const struct op_delta *d)
-{
-	struct live_key key = { p->process, d->op };
-	struct op_live *live = hash_put(a->ops, &key);
-
-	live->process = p->process;
-	live->op = d->op;
-	live->pid = p->pid;
-	memcpy(live->comm, p->comm, sizeof(live->comm));
-	live->calls += d->calls;
-	live->done += d->done;
-	live->errors += d->errors;
-	live->bytes += d->bytes;
-	live->total_ns += d->total_ns;
-	live->max_ns = max_u64(live->max_ns, d->max_ns);
-	for (int i = 0; i < STATE_COUNT; i++)
-		live->state_ns[i] += d->state_ns[i];
-	for (int i = 0; i < HIST_BUCKETS; i++)
-		live->hist[i] += d->hist[i];
-}
-
 static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 {
 	const struct person *p;
@@ -184,7 +155,7 @@ static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 	for (int i = 0; i < STATE_COUNT; i++)
 		time->ns += d.state_ns[i];
 	stored(a, store_op_second(a->store, p->thread, a->now, &d));
-	show_op(a, p, &d);
+	board_op(a->board, p, &d);
 }
 
 /* The probes know the name of the thread that ran; people know processes by their main thread. */
@@ -206,8 +177,6 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 	struct agent *a = arg;
 	uint64_t *seen = hash_put(a->blame_seen, key), ns = blame->ns - *seen;
 	const struct person *p;
-	struct blame_live_key live_key = { 0, key->pid };
-	struct blame_live *live;
 	struct who who = { .pid = key->pid, .cpu = key->cpu, .ns = ns };
 
 	*seen = blame->ns;
@@ -216,13 +185,7 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 		return;
 	process_name(key->pid, blame->comm, who.comm);
 	stored(a, store_blame_second(a->store, p->thread, a->now, &who));
-	live_key.victim_pid = p->pid;
-	live = hash_put(a->blames, &live_key);
-	live->victim_pid = p->pid;
-	live->pid = key->pid;
-	memcpy(live->victim, p->comm, sizeof(live->victim));
-	memcpy(live->comm, who.comm, sizeof(live->comm));
-	live->ns += ns;
+	board_blame(a->board, p, &who);
 }
 
 /* ---- one second ---- */
@@ -342,6 +305,8 @@ static void note_losses(struct agent *a)
 		if (i != LOSS_ring_full)
 			a->loss[i] = stats.loss[i];
 	}
+	if (a->unstored_untold)
+		stored(a, store_loss(a->store, a->now, "unstored_seconds", a->unstored_untold));
 	a->last.filtered += stats.foreign - a->foreign;
 	a->last.seen += stats.foreign - a->foreign;
 	a->last.probe_ns += (stats.stepped - a->stepped) * capture_cost(a->capture)->stepped_ns;
@@ -399,6 +364,20 @@ static bool forget_task(const void *key, void *value, void *arg)
 	return true;
 }
 
+/*
+ * The database refused (full disk?). That second is lost and said; what it introduced is introduced
+ * again when it is next seen.
+ */
+static void give_up_second(struct agent *a)
+{
+	store_rollback(a->store);
+	roster_free(a->roster);
+	a->roster = roster_new(a->store);
+	a->unstored++;
+	a->unstored_untold++;
+	a->store_bad = false;
+}
+
 static void tick(struct agent *a)
 {
 	a->now = clock_boot_ns();
@@ -412,14 +391,18 @@ static void tick(struct agent *a)
 	capture_each_blame(a->capture, on_blame, a);
 	note_coverage(a);
 	bury(a);
-	roster_refresh(a->roster);
+	if (a->ticks % REFRESH_TICKS == 0)
+		roster_refresh(a->roster);
 	note_losses(a);
 	note_account(a);
 	if (a->ticks++ % CLOCK_TICKS == 0)
 		stored(a, store_clock(a->store, a->now, clock_wall_ns()));
 	stored(a, store_commit(a->store));
-	a->unstored += a->store_bad;
-	a->store_bad = false;
+	if (a->store_bad)
+		give_up_second(a);
+	else
+		a->unstored_untold = 0;
+	board_shrink(a->board);
 	a->tick_at = a->now + TICK_NS;
 }
 
@@ -466,8 +449,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->blame_seen = hash_new(sizeof(struct blame_key), sizeof(uint64_t));
 	a->thread_time = hash_new(sizeof(uint32_t), sizeof(struct thread_time));
 	a->process_time = hash_new(sizeof(int64_t), sizeof(uint64_t));
-	a->ops = hash_new(sizeof(struct live_key), sizeof(struct op_live));
-	a->blames = hash_new(sizeof(struct blame_live_key), sizeof(struct blame_live));
+	a->board = board_new();
 	a->ledger = ledger_new();
 	err = store_open(opts->db ? opts->db : ":memory:", STORE_WRITE, &a->store);
 	if (!err)
@@ -537,11 +519,8 @@ void agent_close(struct agent *a)
 	hash_free(a->blame_seen);
 	hash_free(a->thread_time);
 	hash_free(a->process_time);
-	hash_free(a->ops);
-	hash_free(a->blames);
+	board_free(a->board);
 	store_close(a->store);
-	free(a->op_list);
-	free(a->blame_list);
 	free(a->exited);
 	free(a->found);
 	free(a);
@@ -554,64 +533,14 @@ struct store *agent_store(struct agent *a)
 	return a->store;
 }
 
-static bool list_op(const void *key, void *value, void *arg)
-{
-	struct op_live **next = arg;
-
-	(void)key;
-	*(*next)++ = *(struct op_live *)value;
-	return false;
-}
-
-static int by_time(const void *x, const void *y)
-{
-	const struct op_live *a = x, *b = y;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	return a->calls > b->calls ? -1 : a->calls < b->calls;
-}
-
 const struct op_live *agent_ops(struct agent *a, size_t *ret_count)
 {
-	struct op_live *next;
-
-	*ret_count = hash_count(a->ops);
-	a->op_list = xrealloc(a->op_list, *ret_count + 1, sizeof(*a->op_list));
-	next = a->op_list;
-	hash_each(a->ops, list_op, &next);
-	qsort(a->op_list, *ret_count, sizeof(*a->op_list), by_time);
-	return a->op_list;
-}
-
-static bool list_blame(const void *key, void *value, void *arg)
-{
-	struct blame_live **next = arg;
-
-	(void)key;
-	*(*next)++ = *(struct blame_live *)value;
-	return false;
-}
-
-static int by_ns(const void *x, const void *y)
-{
-	const struct blame_live *a = x, *b = y;
-
-	return a->ns > b->ns ? -1 : a->ns < b->ns;
+	return board_ops(a->board, ret_count);
 }
 
 const struct blame_live *agent_blames(struct agent *a, size_t *ret_count)
 {
-	struct blame_live *next;
-
-	*ret_count = hash_count(a->blames);
-	a->blame_list = xrealloc(a->blame_list, *ret_count + 1, sizeof(*a->blame_list));
-	next = a->blame_list;
-	hash_each(a->blames, list_blame, &next);
-	qsort(a->blame_list, *ret_count, sizeof(*a->blame_list), by_ns);
-	return a->blame_list;
+	return board_blames(a->board, ret_count);
 }
 
 void agent_status(struct agent *a, struct agent_status *ret)

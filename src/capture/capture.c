@@ -20,6 +20,9 @@
 
 #define RESCAN_NS (10 * 1000000000ull) /* the net under the kernel's events, */
 #define RESCAN_ALONE_NS 500000000ull /* ... or all there is without them */
+#define RESCAN_LOST_NS 1000000000ull /* after lost events: soon, but no faster than this */
+#define DRAIN_NS 50000000ull /* a process that maps without end must not keep us busy */
+#define DRAIN_PIDS 256
 
 struct capture {
 	struct capture_opts opts;
@@ -30,7 +33,9 @@ struct capture {
 	struct libs *libs;
 	struct watch *watch;
 	struct capture_cost cost;
-	uint64_t rescan_at;
+	uint64_t rescan_at, drain_at;
+	int pid[DRAIN_PIDS]; /* that mapped something since the last drain */
+	int pids;
 	capture_fn fn;
 	void *arg;
 	bool detached;
@@ -191,7 +196,13 @@ static void on_mapping(int pid, void *arg)
 {
 	struct capture *c = arg;
 
-	libs_see(c->libs, pid);
+	for (int i = 0; i < c->pids; i++)
+		if (c->pid[i] == pid)
+			return;
+	if (c->pids < DRAIN_PIDS)
+		c->pid[c->pids++] = pid;
+	else
+		c->rescan_at = 0;
 }
 
 static void rescan(struct capture *c)
@@ -306,18 +317,33 @@ const struct libs *capture_libs(const struct capture *c)
 	return c->libs;
 }
 
+/* Attach to what was mapped since the last look; at most every DRAIN_NS. */
+static void look_around(struct capture *c, uint64_t now)
+{
+	c->pids = 0;
+	if (c->watch && watch_drain(c->watch, on_mapping, c))
+		c->rescan_at = min_u64(c->rescan_at, now + RESCAN_LOST_NS);
+	for (int i = 0; i < c->pids; i++)
+		libs_see(c->libs, c->pid[i]);
+	if (now >= c->rescan_at)
+		rescan(c);
+	c->drain_at = now + DRAIN_NS;
+}
+
 int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 {
-	struct pollfd ready = { .fd = c->watch ? watch_fd(c->watch) : -1, .events = POLLIN };
-	int n = poll(&ready, 1, timeout_ms);
-	bool lost = false;
+	uint64_t now = clock_boot_ns();
+	bool early = now < c->drain_at;
+	struct pollfd ready = { .fd = c->watch && !early ? watch_fd(c->watch) : -1,
+				.events = POLLIN };
 
-	if (n < 0 && errno != EINTR)
+	if (early)
+		timeout_ms = (int)min_u64((uint64_t)timeout_ms, (c->drain_at - now) / 1000000 + 1);
+	if (poll(&ready, 1, timeout_ms) < 0 && errno != EINTR)
 		return fail(-errno, "wait for records: %s", strerror(errno));
-	if (n > 0)
-		lost = watch_drain(c->watch, on_mapping, c);
-	if (c->libs && (lost || clock_boot_ns() >= c->rescan_at))
-		rescan(c);
+	now = clock_boot_ns();
+	if (c->libs && now >= c->drain_at && (ready.revents || now >= c->rescan_at))
+		look_around(c, now);
 	c->fn = fn;
 	c->arg = arg;
 	return ring_buffer__consume(c->ring);

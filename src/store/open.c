@@ -160,6 +160,13 @@ int store_open(const char *path, enum store_mode mode, struct store **ret)
 	return 0;
 }
 
+void store_rollback(struct store *s)
+{
+	if (!sqlite3_get_autocommit(s->db))
+		(void)store_exec(s, "ROLLBACK"); /* there is nothing more to be done */
+	memset(s->interned, 0, sizeof(s->interned));
+}
+
 int store_commit(struct store *s)
 {
 	/* Ask SQLite: it knows when an error rolled us back. */
