@@ -295,6 +295,8 @@ static __always_inline struct thread *caller(__u64 cookie)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
 
+	if (stopped)
+		return NULL;
 	if (cookie & COOKIE_STEPPED)
 		count(stepped);
 	if (cookie & COOKIE_IF_NO_DRIVER) {

@@ -25,6 +25,7 @@ const volatile bool record_all = false;
 struct stats stats = {};
 __u32 tallies_high = 0; /* so many have ever been in use: user space looks no further */
 bool active = false; /* set by user space when there is something to follow */
+bool stopped = false; /* ... and at the end: detaching takes a while, counting stops at once */
 
 #define count(field) __sync_fetch_and_add(&stats.field, 1)
 

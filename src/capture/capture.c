@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -278,14 +279,35 @@ out:
 	return err;
 }
 
+static void *detach_sched(void *arg)
+{
+	struct capture *c = arg;
+
+	probe__detach(c->probe);
+	return NULL;
+}
+
 void capture_detach(struct capture *c)
 {
+	pthread_t thread;
+	bool aside;
+
 	if (c->detached)
 		return;
 	c->detached = true;
+	if (!c->probe) {
+		libs_free(c->libs);
+		return;
+	}
+	if (c->probe->bss)
+		c->probe->bss->stopped = true;
+	/* Both wait for the kernel's grace periods; side by side they wait once. */
+	aside = !pthread_create(&thread, NULL, detach_sched, c);
 	libs_free(c->libs);
 	c->libs = NULL;
-	if (c->probe)
+	if (aside)
+		pthread_join(thread, NULL);
+	else
 		probe__detach(c->probe);
 }
 

@@ -53,7 +53,7 @@ struct finding {
 	int ids;
 	struct effect effect[EFFECTS_MAX];
 	int effects;
-	char fix[FIXES_MAX][160];
+	char fix[FIXES_MAX][384]; /* a command in it is never cut */
 	int fixes;
 	char basis[160]; /* what the evidence class rests on */
 };

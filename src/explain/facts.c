@@ -45,34 +45,40 @@ static struct thread_facts *find_thread(struct facts *f, int64_t id)
 	return bsearch(&key, f->thread, (size_t)f->threads, sizeof(key), thread_order);
 }
 
+/* The interval that ends at at_ns or, a call that outlasts a second having its row later, after it. */
+static struct second *find_second(struct facts *f, int64_t thread, uint64_t at_ns)
+{
+	struct thread_facts *t = find_thread(f, thread);
+	int lo = 0, hi = t ? t->seconds : 0;
+
+	while (lo < hi) {
+		int mid = (lo + hi) / 2;
+
+		if (t->second[mid].at_ns < at_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return t && lo < t->seconds ? &t->second[lo] : NULL;
+}
+
 /* Rows come by thread and time, so the interval is the last one or a new one. */
-static struct second *find_second(struct facts *f, int64_t thread, uint64_t at_ns, bool make)
+static struct second *make_second(struct facts *f, int64_t thread, uint64_t at_ns)
 {
 	struct thread_facts *t = find_thread(f, thread);
 
 	if (!t)
 		return NULL;
-	if (make && (!t->seconds || t->second[t->seconds - 1].at_ns != at_ns)) {
+	if (!t->seconds || t->second[t->seconds - 1].at_ns != at_ns) {
 		t->second = xrealloc(t->second, (size_t)t->seconds + 1, sizeof(*t->second));
 		t->second[t->seconds++] = (struct second){ .at_ns = at_ns };
-		return &t->second[t->seconds - 1];
 	}
-	for (int lo = 0, hi = t->seconds - 1; lo <= hi;) {
-		int mid = (lo + hi) / 2;
-
-		if (t->second[mid].at_ns == at_ns)
-			return &t->second[mid];
-		if (t->second[mid].at_ns < at_ns)
-			lo = mid + 1;
-		else
-			hi = mid - 1;
-	}
-	return NULL;
+	return &t->second[t->seconds - 1];
 }
 
 static int on_op_second(const struct op_second_row *row, void *arg)
 {
-	struct second *s = find_second(arg, row->thread, row->at_ns, true);
+	struct second *s = make_second(arg, row->thread, row->at_ns);
 
 	if (!s)
 		return 0;
@@ -91,7 +97,7 @@ static int on_op_second(const struct op_second_row *row, void *arg)
 
 static int on_blame(const struct blame_row *row, void *arg)
 {
-	struct second *s = find_second(arg, row->thread, row->at_ns, false);
+	struct second *s = find_second(arg, row->thread, row->at_ns);
 	struct second_blame *b;
 
 	if (!s)

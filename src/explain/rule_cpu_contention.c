@@ -17,7 +17,7 @@ struct contention {
 	uint64_t lost, affected, in_sync, gpu_wait;
 	uint64_t waited, charged; /* charged: to anybody, an idle CPU included */
 	uint64_t first, last;
-	struct culprit culprit[64];
+	struct culprit *culprit; /* everybody: who took most may come last */
 	int culprits;
 };
 
@@ -44,8 +44,7 @@ static void add_culprit(struct contention *c, const struct second_blame *b)
 		if (c->culprit[i].pid == b->pid)
 			who = &c->culprit[i];
 	if (!who) {
-		if (c->culprits == (int)ARRAY_LEN(c->culprit))
-			return; /* the shares of those named stay right */
+		c->culprit = xrealloc(c->culprit, (size_t)c->culprits + 1, sizeof(*c->culprit));
 		who = &c->culprit[c->culprits++];
 		*who = (struct culprit){ .pid = b->pid };
 	}
@@ -107,7 +106,7 @@ static void cpu_list(uint64_t cpus, char *dst, size_t cap)
 static void advise(const struct facts *f, const struct thread_facts *t, struct finding *ret)
 {
 	const struct culprit *top = &ret->culprit[0];
-	uint64_t all = f->cpus >= 64 ? ~0ull : (1ull << f->cpus) - 1;
+	uint64_t all = f->cpus >= 64 ? ~0ull : (1ull << (f->cpus > 0 ? f->cpus : 0)) - 1;
 	char busy[128], rest[128];
 
 	cpu_list(top->cpus, busy, sizeof(busy));
@@ -139,12 +138,17 @@ static bool judge(const struct facts *f, const struct thread_facts *first, int n
 	for (int i = 0; i < n; i++) {
 		measure(&first[i], own, &c);
 		if (c.lost > worst.lost) {
+			free(worst.culprit);
 			worst = c;
 			t = &first[i];
+		} else {
+			free(c.culprit);
 		}
 	}
-	if (!t || worst.lost < LOST_MIN_NS)
+	if (!t || worst.lost < LOST_MIN_NS) {
+		free(worst.culprit);
 		return false;
+	}
 
 	qsort(worst.culprit, (size_t)worst.culprits, sizeof(worst.culprit[0]), by_ns);
 	*ret = (struct finding){
@@ -158,6 +162,7 @@ static bool judge(const struct facts *f, const struct thread_facts *first, int n
 		.culprits = worst.culprits < CULPRITS_MAX ? worst.culprits : CULPRITS_MAX,
 	};
 	memcpy(ret->culprit, worst.culprit, sizeof(ret->culprit[0]) * (size_t)ret->culprits);
+	free(worst.culprit);
 	for (int i = 0; i < ret->culprits; i++)
 		ret->culprit[i].share = percent(ret->culprit[i].ns, worst.lost);
 	if (own)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/util.h"
+#include "base/text.h"
 #include "store/store_int.h"
 
 static uint64_t column_u64(sqlite3_stmt *stmt, int i)
@@ -315,11 +315,12 @@ static int run_row(sqlite3_stmt *stmt, void *arg)
 {
 	struct run_info *run = arg;
 
-	str_copy(run->node, sizeof(run->node), column_text(stmt, 0));
-	str_copy(run->kernel, sizeof(run->kernel), column_text(stmt, 1));
-	str_copy(run->gpu, sizeof(run->gpu), column_text(stmt, 2));
-	str_copy(run->attach_mode, sizeof(run->attach_mode), column_text(stmt, 3));
-	str_copy(run->version, sizeof(run->version), column_text(stmt, 4));
+	/* Printed by everybody, and a file comes from anywhere. */
+	text_safe(run->node, sizeof(run->node), column_text(stmt, 0));
+	text_safe(run->kernel, sizeof(run->kernel), column_text(stmt, 1));
+	text_safe(run->gpu, sizeof(run->gpu), column_text(stmt, 2));
+	text_safe(run->attach_mode, sizeof(run->attach_mode), column_text(stmt, 3));
+	text_safe(run->version, sizeof(run->version), column_text(stmt, 4));
 	run->start_ns = column_u64(stmt, 5);
 	run->end_ns = column_u64(stmt, 6);
 	run->cpus = sqlite3_column_int(stmt, 7);

@@ -213,7 +213,8 @@ int store_process(struct store *s, const struct process_row *row, int64_t *ret)
 		sqlite3_bind_int64(stmt, 5 + i, id[i]);
 	sqlite3_bind_text(stmt, 9, row->python, -1, SQLITE_STATIC);
 	err = store_step(s, stmt, "insert process");
-	*ret = sqlite3_last_insert_rowid(s->db);
+	if (!err)
+		*ret = sqlite3_last_insert_rowid(s->db);
 	return err;
 }
 
@@ -263,7 +264,8 @@ int store_thread(struct store *s, int64_t process, uint32_t tid, const char *com
 	sqlite3_bind_int64(stmt, 3, name);
 	sqlite3_bind_int64(stmt, 4, store_time(s, first_boot_ns));
 	err = store_step(s, stmt, "insert thread");
-	*ret = sqlite3_last_insert_rowid(s->db);
+	if (!err)
+		*ret = sqlite3_last_insert_rowid(s->db);
 	return err;
 }
 
