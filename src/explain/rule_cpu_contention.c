@@ -12,6 +12,8 @@
 /* Below this share of an interval a wait is the price of a shared machine, not a stall. */
 #define SHARE_MIN_PCT 5.0
 #define LOST_MIN_NS 20000000ull
+/* From this share on one process is the culprit; below, the machine is simply busy. */
+#define SINGLE_PCT 50.0
 
 struct contention {
 	uint64_t lost, affected, in_sync, gpu_wait;
@@ -118,6 +120,12 @@ static void advise(const struct facts *f, const struct thread_facts *t, struct f
 			busy);
 		return;
 	}
+	if (top->share < SINGLE_PCT) {
+		add_fix(ret,
+			"no single process is to blame: give pid %u a cpuset of its own, or more cores",
+			t->pid);
+		return;
+	}
 	if (all & ~top->cpus)
 		add_fix(ret, "keep %s off CPU %s: taskset -a -p -c %s %u", top->comm, busy, rest,
 			top->pid);
@@ -169,9 +177,13 @@ static bool judge(const struct facts *f, const struct thread_facts *first, int n
 		snprintf(ret->title, sizeof(ret->title),
 			 "CPU contention: the threads of %s compete for too few CPUs",
 			 t->process_comm);
-	else
+	else if (ret->culprit[0].share >= SINGLE_PCT)
 		snprintf(ret->title, sizeof(ret->title),
 			 "CPU contention: %s had the CPU that %s needed", ret->culprit[0].comm,
+			 t->process_comm);
+	else /* no single culprit: the machine is busy */
+		snprintf(ret->title, sizeof(ret->title),
+			 "CPU contention: %d processes had the CPU that %s needed", worst.culprits,
 			 t->process_comm);
 	ret->severity = severity_of(f, ret);
 

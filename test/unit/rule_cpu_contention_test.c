@@ -445,3 +445,22 @@ TEST(contention_is_severe_by_share_of_the_time_or_of_the_window)
 	CHECK(f.severity == SEVERITY_HIGH);
 	return 0;
 }
+
+TEST(contention_by_many_blames_no_single_one)
+{
+	struct second_blame crowd[] = { { 10, 3, "sh", 40 * MS },
+					{ 11, 3, "make", 35 * MS },
+					{ 12, 3, "cc1", 35 * MS } };
+	struct second s[] = { contended(AT(1)) };
+	struct finding f;
+
+	s[0].blame = crowd;
+	s[0].blames = ARRAY_LEN(crowd);
+	CHECK(judge_one(s, ARRAY_LEN(s), &f));
+	CHECK_STR(f.title, "CPU contention: 3 processes had the CPU that python3 needed");
+	CHECK_U64(f.fixes, 1);
+	CHECK_STR(
+		f.fix[0],
+		"no single process is to blame: give pid 4821 a cpuset of its own, or more cores");
+	return 0;
+}
