@@ -148,7 +148,7 @@ static __always_inline struct thread *thread_adopt(struct task_struct *task, __u
 	}
 	t->since = info.adopted_ns;
 	t->state = state;
-	t->now.gen = ~0ull; /* no snapshot yet */
+	t->now.gen = t->gap.gen = ~0ull; /* no snapshot yet */
 	/* The thread itself and the agent's iterator may both be here; one of them wins. */
 	if (__sync_val_compare_and_swap(&t->serial, 0, serial))
 		bpf_map_delete_elem(&tasks, &serial);

@@ -70,16 +70,17 @@ struct call_event {
  * itself, so plain additions are exact. done == sent + summed + dropped, always.
  */
 struct tally {
+	/* One cache line holds what the common call touches. */
 	__u32 serial; /* 0: free */
 	__u32 op;
 	__u64 calls; /* entered */
 	__u64 done; /* returned; for entry-only ops the same as calls */
-	__u64 sent, summed, dropped; /* to the ring / only counted here / ring full */
+	__u64 summed; /* of these: only counted here */
+	__u64 total_ns, max_ns; /* of timed calls */
+	__u64 state_ns[STATE_COUNT]; /* outermost only: tallies of a thread add up to its time */
+	__u64 sent, dropped; /* to the ring / ring full */
 	__u64 errors; /* returned non-zero */
 	__u64 bytes;
-	__u64 total_ns, max_ns; /* of timed calls */
-	__u64 state_ns
-		[STATE_COUNT]; /* outermost calls only: tallies of a thread add up to its time */
 	__u32 hist[HIST_BUCKETS]; /* of timed calls */
 };
 

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The demo makes a real stall, and names who caused it.
+# shellcheck source=test/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+# At a high priority, so that the hog is the one who takes the most on a busy machine, too.
+runs "demo" 0 "$culprit" demo
+has "it lists the scenarios" "$dir/out" incident
+runs "demo incident" 0 nice -n -15 "$culprit" demo incident
+has "the hog is named" "$dir/out" 'CPU contention: metrics-agent had the CPU that python3 needed'
+has "... with its share" "$dir/out" 'metrics-agent (pid '
+runs "demo incident --json --db" 0 nice -n -15 "$culprit" demo incident --json --db "$db"
+is_json "the answer" "$dir/out"
+is "cause" "$(jq -r '.findings[0].cause' "$dir/out")" cpu-contention
+is "culprit" "$(jq -r '.findings[0].culprits[0].comm' "$dir/out")" metrics-agent
+answer=$(md5sum <"$dir/out")
+runs "explain on the kept trace" 0 "$culprit" explain --json --db "$db"
+is "the same answer" "$(md5sum <"$dir/out")" "$answer"
+library=$(jq -r '.coverage[0].library' "$dir/out")
+is "nothing left in ${library%/*}" "$(ls "${library%/*}" 2>/dev/null)" ''
+runs "an unknown scenario" 1 "$culprit" demo nonsense
+has "... is named" "$dir/err" nonsense
