@@ -114,7 +114,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run test/run test/lib.sh test/gpu/run test/fuzz/run $(wildcard tools/* test/e2e/*.sh test/lab/*.sh)
+SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/fuzz/run $(wildcard tools/* test/e2e/*.sh test/lab/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
 lint: $(OUT)/probe.skel.h

@@ -11,7 +11,7 @@
 struct {
 	__uint(type,
 	       BPF_MAP_TYPE_ARRAY); /* not PERCPU: a migrating task reads its old CPU's lane */
-	__uint(max_entries, MAX_CPUS);
+	__uint(max_entries, 1); /* as many as there are CPUs: set before load */
 	__type(key, __u32);
 	__type(value, struct lane);
 } lanes SEC(".maps");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* argv to a command, its result to an exit code. Only this file exits. */
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/fail.h"
@@ -41,11 +42,13 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 		return usage_error(cmd, what);
 	}
 	err = cmd->run(argc - operands, argv + operands);
+	if (err == -EINVAL) /* only options and operands end here */
+		return usage_error(cmd, why(err));
 	if (err < 0) {
 		fprintf(stderr, "culprit %s: %s\n", cmd->name, why(err));
 		return 1;
 	}
-	if (fflush(stdout) && !err) {
+	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "culprit %s: cannot write the output\n", cmd->name);
 		return 1;
 	}

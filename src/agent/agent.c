@@ -425,7 +425,7 @@ static int begin_run(struct agent *a)
 		.gpu = host.gpu_name,
 		.attach_mode = attach_mode_name(capture_mode(a->capture)),
 		.cpus = host.cpus,
-		.slow_ns = a->opts.capture.slow_ns,
+		.slow_ns = a->opts.capture.slow_ns ? a->opts.capture.slow_ns : CAPTURE_SLOW_NS,
 		.record_all = a->opts.capture.record_all,
 		.count_cost_ns = cost->count_ns,
 		.timed_cost_ns = cost->timed_ns,
@@ -503,6 +503,8 @@ int agent_stop(struct agent *a)
 
 	count_sites(a);
 	capture_detach(a->capture);
+	tick(a); /* most of the work, while the kernel takes its time */
+	capture_wait_detached(a->capture);
 	tick(a);
 	err = store_run_end(a->store, clock_boot_ns());
 	return err ? err : store_commit(a->store);

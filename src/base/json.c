@@ -9,9 +9,11 @@
 #include "base/text.h"
 
 /* '<' and U+2028/9 are legal, but not inside a <script> or an older JavaScript string. */
+/* Controls too, C1 among them: JSON allows them, but people print JSON to terminals. */
 static bool must_escape(unsigned int code)
 {
-	return code < 0x20 || code == '<' || code == 0x2028 || code == 0x2029;
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == '<' || code == 0x2028 ||
+	       code == 0x2029;
 }
 
 static void put_str(FILE *out, const char *str)

@@ -24,6 +24,7 @@
 #define RESCAN_LOST_NS 1000000000ull /* after lost events: soon, but no faster than this */
 #define DRAIN_NS 50000000ull /* a process that maps without end must not keep us busy */
 #define DRAIN_PIDS 256
+#define TAKE_NS 50000000ull /* longest stay at the ring */
 
 struct capture {
 	struct capture_opts opts;
@@ -39,16 +40,37 @@ struct capture {
 	int pids;
 	capture_fn fn;
 	void *arg;
-	bool detached;
+	unsigned taken; /* records, in this visit to the ring, */
+	uint64_t take_until; /* ... which ends then */
+	pthread_t detacher;
+	struct libs *detaching;
+	bool detached, detacher_runs;
 };
 
+/* Producers can be faster than we are: the ring is left in time for the rest of the work. */
 static int on_record(void *ctx, void *data, size_t len)
 {
 	struct capture *c = ctx;
 
 	if (c->fn)
 		c->fn(data, len, c->arg);
+	if (++c->taken % 64 == 0 && clock_boot_ns() > c->take_until)
+		return -EAGAIN;
 	return 0;
+}
+
+/* How many records were taken, or a negative errno. */
+static int take_records(struct capture *c, capture_fn fn, void *arg)
+{
+	int err;
+
+	c->fn = fn;
+	c->arg = arg;
+	c->taken = 0;
+	c->take_until = clock_boot_ns() + TAKE_NS;
+	err = ring_buffer__consume(c->ring);
+	return err < 0 && err != -EAGAIN ? fail(err, "read the ring: %s", strerror(-err))
+					 : (int)c->taken;
 }
 
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -89,10 +111,10 @@ static void configure(struct capture *c)
 	bool session = c->opts.mode == ATTACH_SESSION;
 	int plain = link_attach_type(c->opts.mode, false);
 
-	if (c->opts.slow_ns)
-		p->rodata->slow_ns = c->opts.slow_ns;
+	p->rodata->slow_ns = c->opts.slow_ns ? c->opts.slow_ns : CAPTURE_SLOW_NS;
 	p->rodata->only_pid = (uint32_t)c->opts.only_pid;
 	p->rodata->record_all = c->opts.record_all;
+	bpf_map__set_max_entries(p->maps.lanes, (uint32_t)libbpf_num_possible_cpus());
 	if (c->opts.ring_bytes)
 		bpf_map__set_max_entries(p->maps.ring, (uint32_t)c->opts.ring_bytes);
 	set_program(p->progs.call_count, true, plain);
@@ -108,18 +130,19 @@ static int load(struct capture *c)
 
 	libbpf_set_print(quiet);
 	err = choose_mode(c);
+	if (err == -EPERM || err == -EACCES)
+		return fail(err,
+			    "not allowed to trace: run as root, or with CAP_BPF and CAP_PERFMON "
+			    "(and CAP_SYS_ADMIN before Linux 6.6)");
 	if (err)
-		return err == -EPERM || err == -EACCES
-			       ? fail(err, "not allowed to trace: run as root, or with CAP_BPF and "
-					   "CAP_PERFMON (and CAP_SYS_ADMIN before Linux 6.6)")
-			       : fail_in(err, "this kernel cannot probe user functions");
+		return fail(-ENOTSUP, "this kernel cannot probe user functions: %s", why(err));
 	c->probe = probe__open();
 	if (!c->probe)
 		return fail(-errno, "open probes: %s", strerror(errno));
 	configure(c);
 	err = probe__load(c->probe);
 	if (err)
-		return fail(err,
+		return fail(err == -EINVAL ? -ENOTSUP : err,
 			    "load probes: %s; `culprit check` says what is missing, "
 			    "`culprit -v trace` shows the verifier's words",
 			    strerror(-err));
@@ -223,8 +246,7 @@ static void forget_calibration(struct capture *c)
 			capture_reuse_tally(c, i);
 	while (!bpf_map_get_next_key(fd, NULL, &serial))
 		bpf_map_delete_elem(fd, &serial);
-	c->fn = NULL;
-	ring_buffer__consume(c->ring);
+	take_records(c, NULL, NULL);
 	c->probe->bss->stats.stepped = 0;
 }
 
@@ -279,36 +301,36 @@ out:
 	return err;
 }
 
-static void *detach_sched(void *arg)
+static void *detach_all(void *arg)
 {
 	struct capture *c = arg;
 
-	probe__detach(c->probe);
+	libs_free(c->detaching);
 	return NULL;
 }
 
 void capture_detach(struct capture *c)
 {
-	pthread_t thread;
-	bool aside;
-
 	if (c->detached)
 		return;
 	c->detached = true;
-	if (!c->probe) {
-		libs_free(c->libs);
-		return;
-	}
-	if (c->probe->bss)
+	if (c->probe && c->probe->bss)
 		c->probe->bss->stopped = true;
-	/* Both wait for the kernel's grace periods; side by side they wait once. */
-	aside = !pthread_create(&thread, NULL, detach_sched, c);
-	libs_free(c->libs);
+	c->detaching = c->libs;
 	c->libs = NULL;
-	if (aside)
-		pthread_join(thread, NULL);
-	else
+	c->detacher_runs = !pthread_create(&c->detacher, NULL, detach_all, c);
+	if (!c->detacher_runs)
+		detach_all(c);
+	/* Both wait for the kernel's grace periods; side by side they wait once. */
+	if (c->probe)
 		probe__detach(c->probe);
+}
+
+void capture_wait_detached(struct capture *c)
+{
+	if (c->detacher_runs)
+		pthread_join(c->detacher, NULL);
+	c->detacher_runs = false;
 }
 
 void capture_close(struct capture *c)
@@ -316,6 +338,7 @@ void capture_close(struct capture *c)
 	if (!c)
 		return;
 	capture_detach(c);
+	capture_wait_detached(c);
 	watch_close(c->watch);
 	ring_buffer__free(c->ring);
 	if (c->tallies)
@@ -366,9 +389,7 @@ int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 	now = clock_boot_ns();
 	if (c->libs && now >= c->drain_at && (ready.revents || now >= c->rescan_at))
 		look_around(c, now);
-	c->fn = fn;
-	c->arg = arg;
-	return ring_buffer__consume(c->ring);
+	return take_records(c, fn, arg);
 }
 
 /* ---- reading the maps ---- */

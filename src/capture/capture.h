@@ -16,9 +16,11 @@
 
 struct capture;
 
+#define CAPTURE_SLOW_NS 1000000ull
+
 struct capture_opts {
 	int only_pid; /* 0: all */
-	uint64_t slow_ns; /* 0: the default, 1 ms */
+	uint64_t slow_ns; /* 0: CAPTURE_SLOW_NS */
 	uint64_t ring_bytes; /* 0: the default, 1 MiB */
 	bool record_all;
 	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
@@ -35,8 +37,12 @@ int capture_try(void);
 /* Detach and free. NULL is fine. */
 void capture_close(struct capture *c);
 
-/* Detach but keep the maps, so that the last counts can be read. */
+/*
+ * Stop counting at once and begin to detach; capture_wait_detached() returns when that is done, and
+ * then the counts are final. The maps can be read until capture_close().
+ */
 void capture_detach(struct capture *c);
+void capture_wait_detached(struct capture *c);
 
 enum attach_mode capture_mode(const struct capture *c);
 

@@ -74,10 +74,12 @@ struct op_effect {
 
 struct effect_query {
 	const struct finding *found;
-	const struct thread_facts *t;
 	struct op_effect *op;
 	int ops;
+	uint64_t calls[2], ns[2]; /* outside and during */
 };
+
+#define BASELINE_NS 2000000000ull /* less time outside says nothing about the usual pace */
 
 static struct op_effect *effect_of(struct effect_query *q, const char *symbol)
 {
@@ -101,6 +103,10 @@ static int on_op(const struct op_second_row *row, void *arg)
 		return 0;
 	e = effect_of(q, row->symbol);
 	during = row->at_ns >= f->first_ns && row->at_ns <= f->last_ns + 1000000000ull;
+	if (!streq(row->class, class_names[CLASS_GAP]))
+		q->calls[during] += row->calls;
+	for (int i = 0; i < STATE_COUNT; i++)
+		q->ns[during] += row->state_ns[i];
 	for (int i = 0; i < HIST_BUCKETS; i++) {
 		*(during ? &e->during[i] : &e->before[i]) += row->hist[i];
 		*(during ? &e->during_n : &e->before_n) += row->hist[i];
@@ -125,11 +131,30 @@ static int by_worse(const void *x, const void *y)
 	return a > b ? -1 : a < b;
 }
 
+/*
+ * Work done per second, outside and during: what the thread really lost by it. Bounds the gain from
+ * below better than arithmetic alone, which cannot know what the GPU's own work would have hidden.
+ */
+static void add_pace(const struct effect_query *q, struct finding *f)
+{
+	double drop;
+
+	if (q->ns[0] < BASELINE_NS || !q->ns[1] || !q->calls[0])
+		return;
+	f->rate_before = (double)q->calls[0] * 1e9 / (double)q->ns[0];
+	f->rate_during = (double)q->calls[1] * 1e9 / (double)q->ns[1];
+	drop = 100 * (1 - f->rate_during / f->rate_before);
+	if (drop > f->gain_low_pct)
+		f->gain_low_pct = drop < f->gain_high_pct ? drop : f->gain_high_pct;
+}
+
 static int add_effects(struct store *s, struct window w, struct finding *f)
 {
 	struct effect_query q = { .found = f };
 	int err = store_each_op_second(s, w, on_op, &q);
 
+	if (!err)
+		add_pace(&q, f);
 	if (!err && q.ops)
 		qsort(q.op, (size_t)q.ops, sizeof(*q.op), by_worse);
 	for (int i = 0; !err && i < q.ops && f->effects < EFFECTS_MAX; i++) {

@@ -53,6 +53,7 @@ struct finding {
 	int ids;
 	struct effect effect[EFFECTS_MAX];
 	int effects;
+	double rate_before, rate_during; /* calls per second of the thread; 0: not known */
 	char fix[FIXES_MAX][384]; /* a command in it is never cut */
 	int fixes;
 	char basis[160]; /* what the evidence class rests on */

@@ -39,11 +39,17 @@ static void print_effects(const struct finding *f, FILE *out)
 {
 	char a[UNITS_CAP], b[UNITS_CAP], c[UNITS_CAP], d[UNITS_CAP];
 
+	if (f->rate_before > 0)
+		fprintf(out, "  Effect: calls per second %s -> %s (%+.0f %%)\n",
+			format_count(a, sizeof(a), (uint64_t)f->rate_before),
+			format_count(b, sizeof(b), (uint64_t)f->rate_during),
+			100 * (f->rate_during / f->rate_before - 1));
 	for (int i = 0; i < f->effects; i++) {
 		const struct effect *e = &f->effect[i];
 
 		fprintf(out, "  %s %s: p99 %s -> %s, p50 %s -> %s\n",
-			i ? "       " : "Effect:", e->op, format_ns(a, sizeof(a), e->p99_before),
+			i || f->rate_before > 0 ? "       " : "Effect:", e->op,
+			format_ns(a, sizeof(a), e->p99_before),
 			format_ns(b, sizeof(b), e->p99_during),
 			format_ns(c, sizeof(c), e->p50_before),
 			format_ns(d, sizeof(d), e->p50_during));
@@ -66,8 +72,8 @@ static void print_finding(const struct finding *f, FILE *out)
 		format_ns(of, sizeof(of), f->affected_ns), f->lost_pct);
 	print_culprits(f, out);
 	print_effects(f, out);
-	fprintf(out, "  Lost:   %s; without it that time would be %.0f to %.0f %% shorter\n", lost,
-		f->gain_low_pct, f->gain_high_pct);
+	fprintf(out, "  Lost:   up to %s; without it that time would be %.0f to %.0f %% shorter\n",
+		lost, f->gain_low_pct, f->gain_high_pct);
 	for (int i = 0; i < f->fixes; i++)
 		fprintf(out, "  %s %s\n", i ? "       " : "Fix:   ", f->fix[i]);
 	fprintf(out, "  Proof:  %s; %s\n", evidence_names[f->evidence], f->basis);
@@ -109,14 +115,13 @@ static void print_loss(const struct explanation *e, FILE *out)
 	const struct account_row *a = &e->account;
 	char seen[UNITS_CAP], stored[UNITS_CAP], lost[UNITS_CAP];
 
-	fprintf(out, "Seen %s calls and gaps, all counted; %s stored one by one; %s lost.",
+	fprintf(out, "Seen %s calls and gaps, all counted; %s stored one by one; %s lost.\n",
 		format_count(seen, sizeof(seen), a->seen),
 		format_count(stored, sizeof(stored), a->received),
 		format_count(lost, sizeof(lost), a->dropped));
 	if (a->traced_ns)
-		fprintf(out, " Cost: %.2f %% of the traced time.",
+		fprintf(out, "Cost of tracing: about %.2f %% of the traced processes' time.\n",
 			percent(a->probe_ns + a->agent_ns, a->traced_ns));
-	putc('\n', out);
 	for (int i = 0; i < e->losses; i++)
 		fprintf(out, "  loss: %s %s\n", e->loss[i].reason,
 			format_count(lost, sizeof(lost), e->loss[i].count));
@@ -251,6 +256,10 @@ static void json_finding(struct json *j, const struct finding *f)
 	json_open(j, "object", '{');
 	json_close(j, '}');
 	json_effects(j, f);
+	json_open(j, "throughput", '{');
+	json_f64(j, "before_per_s", f->rate_before);
+	json_f64(j, "during_per_s", f->rate_during);
+	json_close(j, '}');
 	json_open(j, "gain_pct", '{');
 	json_f64(j, "low", f->gain_low_pct);
 	json_f64(j, "high", f->gain_high_pct);

@@ -36,11 +36,11 @@ static int pragma_int(struct store *s, const char *sql, int64_t *ret)
 	int rc;
 
 	if (sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL) != SQLITE_OK)
-		return store_fail(s, "read the header");
+		return store_fail(s, "cannot be read");
 	rc = sqlite3_step(stmt);
 	*ret = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
-	return rc == SQLITE_ROW ? 0 : store_fail(s, "read the header");
+	return rc == SQLITE_ROW ? 0 : store_fail(s, "cannot be read");
 }
 
 static int create(struct store *s)
@@ -59,7 +59,7 @@ static int create(struct store *s)
 }
 
 /* Is it ours, and of a version that we know? An empty file becomes ours when we may write. */
-static int check_schema(struct store *s, enum store_mode mode, const char *path)
+static int check_schema(struct store *s, enum store_mode mode)
 {
 	int64_t app = 0, version = 0, tables = 0;
 	int err;
@@ -74,11 +74,11 @@ static int check_schema(struct store *s, enum store_mode mode, const char *path)
 	if (!app && !version && !tables && mode == STORE_WRITE)
 		return create(s);
 	if (app != APPLICATION_ID)
-		return fail(-EINVAL, "%s is not a culprit trace", path);
+		return fail(-EMEDIUMTYPE, "is a database, but not a culprit trace");
 	if (version > SCHEMA_VERSION)
 		return fail(-ENOTSUP,
-			    "%s has schema version %lld, this culprit knows up to %d: upgrade it",
-			    path, (long long)version, SCHEMA_VERSION);
+			    "has schema version %lld, this culprit knows up to %d: upgrade it",
+			    (long long)version, SCHEMA_VERSION);
 	return 0;
 }
 
@@ -91,7 +91,7 @@ static int create_private(const char *path)
 		return 0;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return fail(-errno, "%s: %s", path, strerror(errno));
+		return fail(-errno, "%s", strerror(errno));
 	close(fd);
 	return 0;
 }
@@ -105,8 +105,7 @@ static int move_aside(const char *path)
 	snprintf(wal_to, sizeof(wal_to), "%s-wal", to);
 	(void)rename(wal, wal_to); /* the newest rows, if there is one */
 	if (rename(path, to))
-		return fail(-errno, "%s is corrupt and cannot be moved aside: %s", path,
-			    strerror(errno));
+		return fail(-errno, "is corrupt and cannot be moved aside: %s", strerror(errno));
 	log_warn("%s was corrupt: moved to %s, starting a new one", path, to);
 	return 0;
 }
@@ -120,22 +119,39 @@ static int open_once(struct store *s, const char *path, enum store_mode mode)
 	if (err)
 		return err;
 	if (mode == STORE_READ && access(path, R_OK))
-		return fail(-errno, "%s: %s", path, strerror(errno));
+		return fail(-errno, "%s", strerror(errno));
 	if (sqlite3_open_v2(path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-		return fail(-EIO, "%s: %s", path, sqlite3_errmsg(s->db));
+		return fail(-EIO, "%s", sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, 2000);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	err = check_schema(s, mode, path); /* first: a foreign file is not changed */
+	err = check_schema(s, mode); /* first: a foreign file is not changed */
 	if (!err && mode == STORE_WRITE)
 		err = store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
 	return err;
 }
 
-static bool is_corrupt(struct store *s)
+/*
+ * Is this a trace of ours that was damaged? Only then may it be moved aside: somebody may have named
+ * any file of his with --db.
+ */
+static bool is_damaged_trace(struct store *s, const char *path)
 {
 	int code = s->db ? sqlite3_errcode(s->db) : SQLITE_OK;
+	const char *name = strrchr(path, '/');
+	unsigned char head[72] = { 0 };
+	ssize_t n;
+	int fd;
 
-	return code == SQLITE_NOTADB || code == SQLITE_CORRUPT;
+	if (code != SQLITE_NOTADB && code != SQLITE_CORRUPT)
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, head, sizeof(head));
+	if (fd >= 0)
+		close(fd);
+	if (n < (ssize_t)sizeof(head)) /* too short for a header: ours by name only */
+		return streq(name ? name + 1 : path, "culprit.db");
+	return !memcmp(head, "SQLite format 3", 16) || !memcmp(head + 68, "CULP", 4) ||
+	       streq(name ? name + 1 : path, "culprit.db");
 }
 
 int store_open(const char *path, enum store_mode mode, struct store **ret)
@@ -143,7 +159,7 @@ int store_open(const char *path, enum store_mode mode, struct store **ret)
 	struct store *s = xcalloc(1, sizeof(*s));
 	int err = open_once(s, path, mode);
 
-	if (err && mode == STORE_WRITE && is_corrupt(s)) {
+	if (err && mode == STORE_WRITE && is_damaged_trace(s, path)) {
 		/* A broken file must not keep the agent from starting, nor be lost. */
 		err = move_aside(path);
 		sqlite3_close(s->db); /* now: it would delete the log */
@@ -152,7 +168,7 @@ int store_open(const char *path, enum store_mode mode, struct store **ret)
 			err = open_once(s, path, mode);
 	}
 	if (err) {
-		fail_in(err, "open the trace");
+		fail_in(err, "%s", path);
 		store_close(s);
 		return err;
 	}

@@ -77,7 +77,7 @@ TEST(json_escapes_what_would_end_a_string_or_a_script)
 	struct json j = start();
 
 	json_str(&j, NULL, "\"\\\n\x01</script>\xe2\x80\xa8\xe2\x80\xa9\x7f");
-	CHECK_STR(finish(&j), "\"\\\"\\\\\\u000a\\u0001\\u003c/script>\\u2028\\u2029\x7f\"");
+	CHECK_STR(finish(&j), "\"\\\"\\\\\\u000a\\u0001\\u003c/script>\\u2028\\u2029\\u007f\"");
 	return 0;
 }
 

@@ -152,8 +152,8 @@ DIR_TEST(store_open_of_a_foreign_database_refuses_and_leaves_it_alone)
 		struct store *s = NULL;
 		int err = store_open(trace_db, modes[i], &s);
 
-		CHECK(err == -EINVAL && !s);
-		CHECK(strstr(why(err), "trace.db is not a culprit trace"));
+		CHECK(err == -EMEDIUMTYPE && !s);
+		CHECK(strstr(why(err), "trace.db: is a database, but not a culprit trace"));
 		CHECK_U64(read_file(trace_db, after, sizeof(after)), len);
 		CHECK(memcmp(before, after, len) == 0);
 	}
@@ -169,7 +169,7 @@ DIR_TEST(store_open_of_another_programs_empty_database_refuses)
 	if (foreign_exec("PRAGMA application_id=1234; PRAGMA user_version=1"))
 		return 1;
 	err = store_open(trace_db, STORE_WRITE, &s);
-	CHECK(err == -EINVAL);
+	CHECK(err == -EMEDIUMTYPE);
 	return 0;
 }
 
@@ -224,7 +224,7 @@ DIR_TEST(store_open_takes_an_empty_file_for_writing_but_not_for_reading)
 
 	if (write_file(trace_db, "", 0))
 		return 1;
-	CHECK(store_open(trace_db, STORE_READ, &s) == -EINVAL);
+	CHECK(store_open(trace_db, STORE_READ, &s) == -EMEDIUMTYPE);
 	CHECK(!store_open(trace_db, STORE_WRITE, &s));
 	CHECK(!trace_run(s));
 	store_close(s);
@@ -242,6 +242,7 @@ DIR_TEST(store_open_for_writing_moves_a_corrupt_file_aside_and_starts_anew)
 	int64_t process;
 
 	memset(broken, 'x', sizeof(broken));
+	memcpy(broken + 68, "CULP", 4); /* what is left of our header */
 	if (write_file(trace_db, broken, sizeof(broken)))
 		return 1;
 	CHECK(!open_quietly(trace_db, STORE_WRITE, &s));
@@ -254,6 +255,23 @@ DIR_TEST(store_open_for_writing_moves_a_corrupt_file_aside_and_starts_anew)
 	CHECK(!store_open(trace_db, STORE_READ, &s));
 	CHECK_STR(trace_ask(s, "SELECT pid FROM process"), "4821");
 	store_close(s);
+	return 0;
+}
+
+/* Somebody gave --db the name of a file of his. */
+DIR_TEST(store_open_for_writing_leaves_a_file_that_was_never_a_trace_alone)
+{
+	static const char text[] = "alice:x:1000:1000::/home/alice:/bin/sh\n";
+	char got[sizeof(broken)];
+	struct store *s = NULL;
+
+	if (write_file(trace_db, text, sizeof(text)))
+		return 1;
+	CHECK(open_quietly(trace_db, STORE_WRITE, &s) < 0);
+	CHECK(!s);
+	CHECK_U64(read_file(trace_db, got, sizeof(got)), sizeof(text));
+	CHECK(memcmp(got, text, sizeof(text)) == 0);
+	CHECK_STR(find_file(".corrupt-"), "");
 	return 0;
 }
 
@@ -308,6 +326,7 @@ DIR_TEST(store_open_moves_the_log_of_a_corrupt_file_aside_with_it)
 	if (make_trace())
 		return 1;
 	memset(broken, 'x', sizeof(broken));
+	memcpy(broken, "SQLite format 3", 16);
 	snprintf(wal, sizeof(wal), "%s-wal", trace_db);
 	if (write_file(trace_db, broken, 4096) || write_file(wal, broken, 12345))
 		return 1;
