@@ -7,7 +7,7 @@
 #ifndef PROBE_CALL_BPF_H
 #define PROBE_CALL_BPF_H
 
-#include "probe/lib.bpf.h"
+#include "probe/sched.bpf.h"
 
 /* Three ways to attach the same code, see src/capture/attach.c: user space loads what it needs. */
 extern bool bpf_session_is_return(void) __ksym __weak;
@@ -91,16 +91,14 @@ static __noinline void retake(struct thread *t)
 {
 	__u64 gen, ns = 0;
 
+	if (t->state != STATE_RUN) /* but we run: see there */
+		heal(t, bpf_get_current_task_btf(), bpf_ktime_get_boot_ns());
 	for (int try = 0; try < 3; try++) {
 		gen = *(volatile __u64 *)&t->gen;
 		ns = bpf_ktime_get_boot_ns();
 		for (int i = 0; i < STATE_COUNT; i++)
 			t->now.sum[i] = t->sum[i];
-		/* We run, so the open state is RUN, unless the switch-in was not reported. */
-		if (t->state == STATE_RUN)
-			t->now.sum[STATE_RUN] += ns - t->since;
-		else
-			t->now.sum[STATE_UNKNOWN] += ns - t->since;
+		t->now.sum[STATE_RUN] += ns - t->since;
 		t->now.gen = gen;
 		if (gen == *(volatile __u64 *)&t->gen)
 			break;

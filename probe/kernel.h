@@ -27,8 +27,17 @@ struct pt_regs {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct rq {
+	unsigned long long clock;
+};
+
 struct cfs_rq {
 	int throttle_count;
+	struct rq *rq;
+};
+
+struct sched_info {
+	unsigned long long last_arrival;
 };
 
 struct sched_entity {
@@ -44,6 +53,7 @@ struct task_struct {
 	unsigned long long start_boottime;
 	struct task_struct *group_leader, *real_parent;
 	struct sched_entity se;
+	struct sched_info sched_info;
 	bool throttled; /* 6.18: quota is enforced per task */
 	char comm[16];
 };

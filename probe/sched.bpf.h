@@ -108,6 +108,49 @@ static __always_inline void charge(struct thread *t, __u64 from, __u64 to)
 		count(loss[LOSS_short_history]);
 }
 
+/* ---- switches that were not reported ---- */
+
+/* When a running task got its CPU, by the scheduler's own note, on our clock; 0: not known. */
+static __always_inline __u64 arrival(struct task_struct *task, __u64 now)
+{
+	__u64 clock, at;
+
+	if (!bpf_core_field_exists(task->sched_info) || !bpf_core_field_exists(struct cfs_rq, rq))
+		return 0;
+	clock = BPF_CORE_READ(task, se.cfs_rq, rq, clock);
+	at = BPF_CORE_READ(task, sched_info.last_arrival);
+	return clock && at && at <= clock ? now - (clock - at) : 0;
+}
+
+/*
+ * The thread runs, but we hold it for waiting: its switch-in was not reported. What came before its
+ * arrival stays what it was, if that can be; since then it has been running. The runqueue's clock
+ * may be one tick old, so the arrival may be that much too late.
+ */
+static __always_inline void heal(struct thread *t, struct task_struct *task, __u64 now)
+{
+	__u64 at = arrival(task, now);
+
+	if (t->state == STATE_UNKNOWN) {
+		at = t->since; /* adopted while it ran: nothing was missed */
+	} else {
+		count(loss[LOSS_lost_state]);
+		if (!at || !STATE_RUNNABLE(t->state))
+			t->state =
+				STATE_UNKNOWN; /* nobody said when it was woken, or when it came */
+		if (!at || at > now)
+			at = now;
+		if (at < t->since)
+			at = t->since;
+		if (STATE_RUNNABLE(t->state))
+			charge(t, t->since, at);
+	}
+	advance(t, at);
+	t->gen++;
+	barrier();
+	t->state = STATE_RUN;
+}
+
 /* ---- transitions ---- */
 
 /* Did the scheduler take the CPU away because of a quota? */
@@ -131,12 +174,11 @@ static __always_inline __u32 state_after(struct task_struct *prev, bool preempt,
 	return live ? STATE_BLOCKED : STATE_PREEMPTED;
 }
 
-static __always_inline void leave(struct thread *t, __u64 now, __u32 cpu, __u32 state)
+static __always_inline void leave(struct thread *t, struct task_struct *task, __u64 now, __u32 cpu,
+				  __u32 state)
 {
-	if (t->state != STATE_RUN) { /* its switch-in was not reported */
-		count(loss[LOSS_lost_state]);
-		t->state = STATE_UNKNOWN;
-	}
+	if (t->state != STATE_RUN)
+		heal(t, task, now);
 	advance(t, now);
 	t->gen++;
 	t->cpu = cpu;
@@ -185,7 +227,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	t = thread_of(prev);
 	if (t)
-		leave(t, now, cpu, state_after(prev, preempt, prev_state));
+		leave(t, prev, now, cpu, state_after(prev, preempt, prev_state));
 	t = thread_of(next);
 	if (t)
 		arrive(t, now);

@@ -122,7 +122,7 @@ struct blame {
 	X(no_entry, "returns without a seen entry")                                                \
 	X(no_return, "calls that never returned (longjmp, thread end)")                            \
 	X(missed_switch, "context switches the kernel did not report")                             \
-	X(lost_state, "waits of unknown kind, after a missed switch")                              \
+	X(lost_state, "waits whose end was rebuilt after a missed switch")                         \
 	X(short_history, "waits longer than the CPU's history of slices")                          \
 	X(no_blame, "waits charged to nobody: blame table full")
 
