@@ -73,7 +73,8 @@ static int take_records(struct capture *c, capture_fn fn, void *arg)
 					 : (int)c->taken;
 }
 
-static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int quiet(enum libbpf_print_level level,
+						       const char *fmt, va_list ap)
 {
 	log_va(level == LIBBPF_WARN ? LOG_DEBUG : LOG_DEBUG + 1, fmt, ap);
 	return 0;
