@@ -447,7 +447,9 @@ static __always_inline int on_return(struct pt_regs *ctx)
 	drop_dead_frames(t, sp - 1); /* those deeper than the one that returns */
 	depth = t->depth - 1;
 	if (depth >= DEPTH || t->frame[depth].op != op || t->frame[depth].sp != sp) {
-		count(loss[LOSS_no_entry]); /* entered before we attached, or a forked child's copy */
+		/* Entered before we attached or after we stopped, or a forked child's copy. */
+		if (!stopped)
+			count(loss[LOSS_no_entry]);
 		return 0;
 	}
 	t->depth = depth;

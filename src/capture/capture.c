@@ -24,6 +24,8 @@
 #define RESCAN_LOST_NS 1000000000ull /* after lost events: soon, but no faster than this */
 #define DRAIN_NS 50000000ull /* a process that maps without end must not keep us busy */
 #define DRAIN_PIDS 256
+#define RING_BYTES (1u << 20)
+#define RING_ALL_BYTES (16u << 20) /* when every call is sent */
 #define TAKE_NS 50000000ull /* longest stay at the ring */
 
 struct capture {
@@ -116,8 +118,9 @@ static void configure(struct capture *c)
 	p->rodata->only_pid = (uint32_t)c->opts.only_pid;
 	p->rodata->record_all = c->opts.record_all;
 	bpf_map__set_max_entries(p->maps.lanes, (uint32_t)libbpf_num_possible_cpus());
-	if (c->opts.ring_bytes)
-		bpf_map__set_max_entries(p->maps.ring, (uint32_t)c->opts.ring_bytes);
+	if (!c->opts.ring_bytes)
+		c->opts.ring_bytes = c->opts.record_all ? RING_ALL_BYTES : RING_BYTES;
+	bpf_map__set_max_entries(p->maps.ring, (uint32_t)c->opts.ring_bytes);
 	set_program(p->progs.call_count, true, plain);
 	set_program(p->progs.call_enter, !session, plain);
 	set_program(p->progs.call_return, !session, plain);

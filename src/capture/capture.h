@@ -21,7 +21,7 @@ struct capture;
 struct capture_opts {
 	int only_pid; /* 0: all */
 	uint64_t slow_ns; /* 0: CAPTURE_SLOW_NS */
-	uint64_t ring_bytes; /* 0: the default, 1 MiB */
+	uint64_t ring_bytes; /* 0: 1 MiB, or 16 MiB with record_all */
 	bool record_all;
 	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
 	libs_fn on_lib; /* hears of each (process, library) pair; may be NULL */

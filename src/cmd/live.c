@@ -35,6 +35,12 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* A bucket reaches beyond the longest call that fell into it. */
+static uint64_t quantile(const struct op_live *op, double q)
+{
+	return min_u64(hist_quantile(op->hist, q), op->max_ns);
+}
+
 /* ---- table ---- */
 
 /* Time of a process's calling threads: all its ops and gaps together. */
@@ -57,10 +63,9 @@ static void print_op(const struct op_live *op, uint64_t process_ns)
 		printf(" %8s %8s %8s %8s %5s\n", "-", "-", "-", "-", "-"); /* only counted */
 		return;
 	}
-	printf(" %8s %8s %8s %8s %5.1f\n",
-	       format_ns(p50, sizeof(p50), hist_quantile(op->hist, 0.5)),
-	       format_ns(p95, sizeof(p95), hist_quantile(op->hist, 0.95)),
-	       format_ns(p99, sizeof(p99), min_u64(hist_quantile(op->hist, 0.99), op->max_ns)),
+	printf(" %8s %8s %8s %8s %5.1f\n", format_ns(p50, sizeof(p50), quantile(op, 0.5)),
+	       format_ns(p95, sizeof(p95), quantile(op, 0.95)),
+	       format_ns(p99, sizeof(p99), quantile(op, 0.99)),
 	       format_ns(max, sizeof(max), op->max_ns), share(op->total_ns, process_ns));
 }
 
@@ -185,9 +190,9 @@ static void json_op(struct json *j, const struct op_live *op)
 	json_u64(j, "bytes", op->bytes);
 	if (op_timed(op->op->class)) {
 		json_u64(j, "total_ns", op->total_ns);
-		json_u64(j, "p50_ns", hist_quantile(op->hist, 0.5));
-		json_u64(j, "p95_ns", hist_quantile(op->hist, 0.95));
-		json_u64(j, "p99_ns", min_u64(hist_quantile(op->hist, 0.99), op->max_ns));
+		json_u64(j, "p50_ns", quantile(op, 0.5));
+		json_u64(j, "p95_ns", quantile(op, 0.95));
+		json_u64(j, "p99_ns", quantile(op, 0.99));
 		json_u64(j, "max_ns", op->max_ns);
 	}
 	json_close(j, '}');

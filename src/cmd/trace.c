@@ -34,7 +34,8 @@ static const struct opt opts[] = {
 	{ "slow", 0, OPT_DURATION, AT(slow), "TIME",
 	  "store calls and gaps one by one from this length on, if twice their mean (default: 1ms)" },
 	{ "record-all", 0, OPT_FLAG, AT(record_all), NULL, "store every call one by one" },
-	{ "ring", 0, OPT_SIZE, AT(ring), "SIZE", "of the buffer to user space (default: 1m)" },
+	{ "ring", 0, OPT_SIZE, AT(ring), "SIZE",
+	  "of the buffer to user space (default: 1m; 16m with --record-all)" },
 	{ "attach", 0, OPT_STR, AT(attach), "MODE",
 	  "session, multi or perf (default: the best that works)" },
 	{ 0 },
@@ -105,7 +106,7 @@ static int run(int argc, char **argv)
 	while (err >= 0 && !cmd_stop && clock_boot_ns() < end) {
 		uint64_t left_ms = (end - clock_boot_ns()) / 1000000;
 
-		err = agent_step(a, (int)min_u64(100, left_ms + 1));
+		err = agent_step(a, (int)min_u64(args.record_all ? 10 : 100, left_ms + 1));
 		if (err == 1)
 			live_update(live, a);
 	}
