@@ -303,13 +303,11 @@ static __always_inline struct thread *caller(__u64 cookie)
 		if (bpf_map_lookup_elem(&with_driver, &pid))
 			return NULL;
 	}
-	if (t)
-		return t;
-	if (!wanted(task)) {
+	if (!wanted(task)) { /* even if it is followed, as the child of one that is */
 		count(foreign);
 		return NULL;
 	}
-	return thread_adopt(task, STATE_RUN);
+	return t ? t : thread_adopt(task, STATE_RUN);
 }
 
 /* The time since the last call of this thread, now that the next one begins. */

@@ -49,6 +49,7 @@ struct agent {
 	struct hash *thread_time; /* serial -> struct thread_time, of the present tick */
 	struct hash *process_time; /* process -> the longest of its threads, likewise */
 	struct board *board; /* what has been going on, for the live table */
+	uint32_t newest; /* highest serial listed */
 	struct exited *exited;
 	size_t exited_count;
 	struct found *found;
@@ -97,6 +98,7 @@ static void on_task(uint32_t serial, const struct task_info *info, void *arg)
 	struct agent *a = arg;
 
 	*(struct task_info *)hash_put(a->tasks, &serial) = *info;
+	a->newest = serial > a->newest ? serial : a->newest;
 	if (!info->exited_ns)
 		return;
 	a->exited = xrealloc(a->exited, a->exited_count + 1, sizeof(*a->exited));
@@ -114,13 +116,11 @@ static void on_record(const void *bytes, size_t len, void *arg)
 		a->undecodable++;
 		return;
 	}
-	p = roster_find(a->roster, rec.serial);
-	if (!p) {
-		/* Its task may be newer than this tick's list. */
+	if (rec.serial > a->newest) { /* born after this tick's list was made */
 		capture_each_task(a->capture, on_task, a);
 		a->exited_count = 0; /* the next tick lists them again */
-		p = person_of(a, rec.serial);
 	}
+	p = person_of(a, rec.serial);
 	if (p)
 		stored(a, store_call(a->store, p->thread, &rec));
 	else
@@ -275,6 +275,8 @@ static bool forget_blame(const void *key, void *value, void *arg)
 /* Threads that were gone before the counts were read: what was read is final. */
 static void bury(struct agent *a)
 {
+	if (capture_behind(a->capture))
+		a->exited_count = 0; /* their records are still in the ring: next time */
 	if (!a->exited_count)
 		return;
 	capture_each_tally(a->capture, forget_tally, a);
@@ -505,6 +507,8 @@ int agent_stop(struct agent *a)
 	capture_detach(a->capture);
 	tick(a); /* most of the work, while the kernel takes its time */
 	capture_wait_detached(a->capture);
+	while (capture_behind(a->capture)) /* nobody fills the ring any more */
+		capture_poll(a->capture, 0, on_record, a);
 	tick(a);
 	err = store_run_end(a->store, clock_boot_ns());
 	return err ? err : store_commit(a->store);

@@ -46,7 +46,7 @@ struct capture {
 	uint64_t take_until; /* ... which ends then */
 	pthread_t detacher;
 	struct libs *detaching;
-	bool detached, detacher_runs;
+	bool detached, detacher_runs, behind;
 };
 
 /* Producers can be faster than we are: the ring is left in time for the rest of the work. */
@@ -71,6 +71,7 @@ static int take_records(struct capture *c, capture_fn fn, void *arg)
 	c->taken = 0;
 	c->take_until = clock_boot_ns() + TAKE_NS;
 	err = ring_buffer__consume(c->ring);
+	c->behind = err == -EAGAIN;
 	return err < 0 && err != -EAGAIN ? fail(err, "read the ring: %s", strerror(-err))
 					 : (int)c->taken;
 }
@@ -394,6 +395,11 @@ int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 	if (c->libs && now >= c->drain_at && (ready.revents || now >= c->rescan_at))
 		look_around(c, now);
 	return take_records(c, fn, arg);
+}
+
+bool capture_behind(const struct capture *c)
+{
+	return c->behind;
 }
 
 /* ---- reading the maps ---- */

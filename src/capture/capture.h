@@ -61,6 +61,9 @@ const struct capture_cost *capture_cost(const struct capture *c);
 typedef void (*capture_fn)(const void *bytes, size_t len, void *arg);
 int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg);
 
+/* Did the last capture_poll() leave records in the ring because there were too many? */
+bool capture_behind(const struct capture *c);
+
 /* Every tally in use. `index` identifies it while it is in use. */
 typedef void (*tally_fn)(uint32_t index, const struct tally *tally, void *arg);
 void capture_each_tally(struct capture *c, tally_fn fn, void *arg);
