@@ -3,7 +3,7 @@
  * A plain counting probe, to check the tracer against: one map increment per hit, nothing else,
  * attached to the same functions of one process. Counts until SIGINT, then prints them.
  *
- *   plain_count PID
+ *   plain_count PID [launches]     launches: only the driver's, the floor of what a tracer costs
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -27,6 +27,7 @@
 
 static struct links links;
 static int pid, prog, sites_total;
+static bool launches; /* only the driver's */
 
 /* key = cookie; v = lookup(map, &key); if (v) lock *v += 1; return 0 */
 static int load(int map)
@@ -75,7 +76,8 @@ static int on_map(const struct map_line *line, void *arg)
 	fd = open(link, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? 0 : lib_sites(fd, (enum op_lib)id, found);
 	for (int i = 0; i < n; i++)
-		if (found[i].class != INSN_REFUSED)
+		if (found[i].class != INSN_REFUSED &&
+		    (!launches || (id == LIB_CUDA && op_table[found[i].op].class == CLASS_LAUNCH)))
 			sites[k++] = (struct site){ found[i].offset, (uint64_t)found[i].op };
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = link_sites(&links, &how, path, sites, (size_t)k);
@@ -96,8 +98,9 @@ int main(int argc, char **argv)
 	struct links *all[] = { &links };
 	int map;
 
-	if (argc != 2)
+	if (argc < 2 || argc > 3)
 		return 2;
+	launches = argc == 3;
 	pid = (int)strtol(argv[1], NULL, 10);
 	map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "counts", 4, 8, OP_COUNT, NULL);
 	prog = load(map);
