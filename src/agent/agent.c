@@ -506,6 +506,7 @@ int agent_stop(struct agent *a)
 	count_sites(a);
 	capture_detach(a->capture);
 	tick(a); /* most of the work, while the kernel takes its time */
+	store_tidy(a->store);
 	capture_wait_detached(a->capture);
 	while (capture_behind(a->capture)) /* nobody fills the ring any more */
 		capture_poll(a->capture, 0, on_record, a);

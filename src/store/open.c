@@ -123,7 +123,10 @@ static int open_once(struct store *s, const char *path, enum store_mode mode)
 	if (sqlite3_open_v2(path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return fail(-EIO, "%s", sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, 2000);
+	/* The file may come from anybody: its triggers and functions do not run in here. */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	err = check_schema(s, mode); /* first: a foreign file is not changed */
 	if (!err && mode == STORE_WRITE)
 		err = store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
@@ -174,6 +177,12 @@ int store_open(const char *path, enum store_mode mode, struct store **ret)
 	}
 	*ret = s;
 	return 0;
+}
+
+void store_tidy(struct store *s)
+{
+	/* As far as readers allow; what is left is done at the end, or by the next writer. */
+	(void)sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 }
 
 void store_rollback(struct store *s)

@@ -25,6 +25,9 @@ void store_close(struct store *s);
 /* Everything before this call is safe from a kill -9 once it returns 0. */
 int store_commit(struct store *s);
 
+/* Move what is committed from the log into the file, so that closing has less to do. */
+void store_tidy(struct store *s);
+
 /* Give up what was not committed; ids handed out since then are void. */
 void store_rollback(struct store *s);
 
