@@ -70,5 +70,6 @@ struct bpf_iter__task {
 #pragma clang attribute pop
 
 #define TASK_WAKING 0x200
+#define PF_EXITING 0x4
 
 #endif

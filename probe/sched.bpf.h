@@ -313,22 +313,23 @@ int BPF_PROG(sched_new, struct task_struct *task)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(sched_exit, struct task_struct *task)
+static __always_inline void note_exit(struct thread *t, struct task_struct *task)
 {
-	struct task_info *info;
-	struct thread *t;
+	struct task_info *info = bpf_map_lookup_elem(&tasks, &t->serial);
 
-	if (!active)
-		return 0;
-	t = thread_of(task);
-	if (!t)
-		return 0;
-	info = bpf_map_lookup_elem(&tasks, &t->serial);
 	if (info) {
 		copy_comm(info->comm, task); /* its last name: after exec and renames */
 		info->exited_ns = bpf_ktime_get_boot_ns();
 	}
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(sched_exit, struct task_struct *task)
+{
+	struct thread *t = active ? thread_of(task) : NULL;
+
+	if (t)
+		note_exit(t, task);
 	return 0;
 }
 
@@ -339,9 +340,14 @@ SEC("iter/task")
 int adopt_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct thread *t;
 
-	if (task && (__u32)task->tgid == adopt_pid && !thread_of(task))
-		thread_adopt(task, STATE_UNKNOWN);
+	if (!task || (__u32)task->tgid != adopt_pid || task->flags & PF_EXITING || thread_of(task))
+		return 0;
+	t = thread_adopt(task, STATE_UNKNOWN);
+	/* It may have passed its exit event while we looked: then nobody else would note it. */
+	if (t && task->flags & PF_EXITING)
+		note_exit(t, task);
 	return 0;
 }
 

@@ -49,7 +49,6 @@ struct agent {
 	struct hash *thread_time; /* serial -> struct thread_time, of the present tick */
 	struct hash *process_time; /* process -> the longest of its threads, likewise */
 	struct board *board; /* what has been going on, for the live table */
-	uint32_t newest; /* highest serial listed */
 	struct exited *exited;
 	size_t exited_count;
 	struct found *found;
@@ -62,7 +61,7 @@ struct agent {
 	uint64_t foreign, stepped, agent_ns, undecodable, unstored, orphans;
 	uint64_t start_ns, tick_at, now;
 	unsigned ticks;
-	int libraries, stepped_sites;
+	int libraries, stepped_sites, tallies;
 	char node[65];
 	bool store_bad; /* this tick */
 };
@@ -88,9 +87,12 @@ static void on_lib(int pid, const struct lib *lib, void *arg)
 
 static const struct person *person_of(struct agent *a, uint32_t serial)
 {
-	const struct task_info *info = hash_get(a->tasks, &serial);
+	const struct person *p = roster_find(a->roster, serial);
+	struct task_info info;
 
-	return info ? roster_thread(a->roster, serial, info) : roster_find(a->roster, serial);
+	if (!p && !capture_find_task(a->capture, serial, &info))
+		p = roster_thread(a->roster, serial, &info);
+	return p;
 }
 
 static void on_task(uint32_t serial, const struct task_info *info, void *arg)
@@ -98,7 +100,6 @@ static void on_task(uint32_t serial, const struct task_info *info, void *arg)
 	struct agent *a = arg;
 
 	*(struct task_info *)hash_put(a->tasks, &serial) = *info;
-	a->newest = serial > a->newest ? serial : a->newest;
 	if (!info->exited_ns)
 		return;
 	a->exited = xrealloc(a->exited, a->exited_count + 1, sizeof(*a->exited));
@@ -116,10 +117,6 @@ static void on_record(const void *bytes, size_t len, void *arg)
 		a->undecodable++;
 		return;
 	}
-	if (rec.serial > a->newest) { /* born after this tick's list was made */
-		capture_each_task(a->capture, on_task, a);
-		a->exited_count = 0; /* the next tick lists them again */
-	}
 	p = person_of(a, rec.serial);
 	if (p)
 		stored(a, store_call(a->store, p->thread, &rec));
@@ -134,7 +131,9 @@ static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 	struct agent *a = arg;
 	struct op_delta d;
 
-	if (!ledger_take(a->ledger, index, tally, &d))
+	a->tallies++;
+	p = person_of(a, tally->serial);
+	if (!p || !ledger_take(a->ledger, index, tally, &d))
 		return;
 	a->last.seen += d.done;
 	a->last.submitted += d.sent;
@@ -145,11 +144,6 @@ static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 		a->count_hits += d.calls;
 	else if (d.op->class != CLASS_GAP)
 		a->timed_hits += d.calls;
-	p = person_of(a, d.serial);
-	if (!p) {
-		a->orphans += d.done;
-		return;
-	}
 	time = hash_put(a->thread_time, &d.serial);
 	time->process = p->process;
 	for (int i = 0; i < STATE_COUNT; i++)
@@ -389,6 +383,7 @@ static void tick(struct agent *a)
 	a->last = (struct account_row){ .received = a->received };
 	a->received = 0;
 	a->count_hits = a->timed_hits = 0;
+	a->tallies = 0;
 	capture_each_tally(a->capture, on_tally, a);
 	capture_each_blame(a->capture, on_blame, a);
 	note_coverage(a);
@@ -563,6 +558,8 @@ void agent_status(struct agent *a, struct agent_status *ret)
 		.undecodable = a->undecodable + a->orphans,
 		.unstored_batches = a->unstored,
 		.processes = roster_processes(a->roster),
+		.threads = (int)hash_count(a->tasks),
+		.tallies = a->tallies,
 		.libraries = a->libraries,
 		.stepped_sites = a->stepped_sites,
 		.node = a->node,

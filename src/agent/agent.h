@@ -58,6 +58,7 @@ struct agent_status {
 	uint64_t undecodable; /* records that made no sense */
 	uint64_t unstored_batches; /* seconds that the database refused */
 	int processes, libraries, stepped_sites;
+	int threads, tallies; /* followed and in use now, of TASKS and TALLIES */
 	const char *node, *db;
 };
 void agent_status(struct agent *a, struct agent_status *ret);

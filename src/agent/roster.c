@@ -2,6 +2,8 @@
 /* Threads and processes to rows. A process is its pid and its start: pids come back. */
 #include "agent/roster.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +151,8 @@ void roster_exit(struct roster *r, uint32_t serial, const struct task_info *info
 	str_copy(comm, sizeof(comm), info->comm);
 	(void)store_thread_exit(r->store, m->person.thread, comm, info->exited_ns);
 	p = hash_get(r->processes, &m->process);
-	if (p && !--p->threads) {
+	/* A process lives on without its callers; roster_refresh() notices its end. */
+	if (p && !--p->threads && (info->leader || (kill((pid_t)info->pid, 0) && errno == ESRCH))) {
 		(void)store_process_exit(r->store, p->row, info->exited_ns);
 		hash_drop(r->processes, &m->process);
 	}

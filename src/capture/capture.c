@@ -436,6 +436,11 @@ void capture_each_task(struct capture *c, task_fn fn, void *arg)
 	}
 }
 
+int capture_find_task(struct capture *c, uint32_t serial, struct task_info *ret)
+{
+	return bpf_map_lookup_elem(bpf_map__fd(c->probe->maps.tasks), &serial, ret) ? -ESRCH : 0;
+}
+
 void capture_forget_task(struct capture *c, uint32_t serial)
 {
 	bpf_map_delete_elem(bpf_map__fd(c->probe->maps.tasks), &serial);

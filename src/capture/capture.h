@@ -73,6 +73,7 @@ void capture_reuse_tally(struct capture *c, uint32_t index);
 
 typedef void (*task_fn)(uint32_t serial, const struct task_info *info, void *arg);
 void capture_each_task(struct capture *c, task_fn fn, void *arg);
+int capture_find_task(struct capture *c, uint32_t serial, struct task_info *ret);
 void capture_forget_task(struct capture *c, uint32_t serial);
 
 typedef void (*blame_fn)(const struct blame_key *key, const struct blame *blame, void *arg);

@@ -240,6 +240,8 @@ static void print_json(struct agent *a, bool last)
 	json_u64(&j, "agent_ns", s.total.agent_ns);
 	json_u64(&j, "traced_ns", s.total.traced_ns);
 	json_i64(&j, "single_stepped_sites", s.stepped_sites);
+	json_i64(&j, "threads_followed", s.threads);
+	json_i64(&j, "tallies_in_use", s.tallies);
 	json_open(&j, "ops", '[');
 	op = agent_ops(a, &n);
 	for (size_t i = 0; i < n; i++)
