@@ -145,6 +145,9 @@ static __always_inline struct thread *thread_adopt(struct task_struct *task, __u
 		count(loss[LOSS_no_task]);
 		return NULL;
 	}
+	if (!active)
+		active =
+			true; /* its exit must be noticed, even if user space has not heard of it */
 	t->since = info.adopted_ns;
 	t->state = state;
 	t->now.gen = t->gap.gen = ~0ull; /* no snapshot yet */

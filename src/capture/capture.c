@@ -38,8 +38,12 @@ struct capture {
 	struct watch *watch;
 	struct capture_cost cost;
 	uint64_t rescan_at, drain_at;
-	int pid[DRAIN_PIDS]; /* that mapped something since the last drain */
-	int pids;
+	struct {
+		int pid;
+		uint64_t inode;
+		char path[256];
+	} mapped[DRAIN_PIDS]; /* since the last look: one per process and file */
+	int mappings;
 	capture_fn fn;
 	void *arg;
 	unsigned taken; /* records, in this visit to the ring, */
@@ -221,17 +225,22 @@ static void on_lib(int pid, const struct lib *lib, void *arg)
 		c->opts.on_lib(pid, lib, c->opts.arg);
 }
 
-static void on_mapping(int pid, void *arg)
+static void on_mapping(const struct mapping *m, void *arg)
 {
 	struct capture *c = arg;
 
-	for (int i = 0; i < c->pids; i++)
-		if (c->pid[i] == pid)
+	for (int i = 0; i < c->mappings; i++)
+		if (c->mapped[i].pid == m->pid && c->mapped[i].inode == m->inode)
 			return;
-	if (c->pids < DRAIN_PIDS)
-		c->pid[c->pids++] = pid;
-	else
-		c->rescan_at = 0;
+	if (c->mappings == DRAIN_PIDS) {
+		c->rescan_at = min_u64(c->rescan_at, clock_boot_ns() + RESCAN_LOST_NS);
+		return;
+	}
+	c->mapped[c->mappings].pid = m->pid;
+	c->mapped[c->mappings].inode = m->inode;
+	/* A name that is cut leads nowhere: the inode would not fit. */
+	str_copy(c->mapped[c->mappings].path, sizeof(c->mapped[0].path), m->path);
+	c->mappings++;
 }
 
 static void rescan(struct capture *c)
@@ -253,6 +262,7 @@ static void forget_calibration(struct capture *c)
 		bpf_map_delete_elem(fd, &serial);
 	take_records(c, NULL, NULL);
 	c->probe->bss->stats.stepped = 0;
+	c->probe->bss->active = false;
 }
 
 /* ---- life ---- */
@@ -370,11 +380,12 @@ const struct libs *capture_libs(const struct capture *c)
 /* Attach to what was mapped since the last look; at most every DRAIN_NS. */
 static void look_around(struct capture *c, uint64_t now)
 {
-	c->pids = 0;
+	c->mappings = 0;
 	if (c->watch && watch_drain(c->watch, on_mapping, c))
 		c->rescan_at = min_u64(c->rescan_at, now + RESCAN_LOST_NS);
-	for (int i = 0; i < c->pids; i++)
-		libs_see(c->libs, c->pid[i]);
+	for (int i = 0; i < c->mappings; i++)
+		if (!libs_see(c->libs, c->mapped[i].pid))
+			libs_see_file(c->libs, c->mapped[i].path, c->mapped[i].inode);
 	if (now >= c->rescan_at)
 		rescan(c);
 	c->drain_at = now + DRAIN_NS;

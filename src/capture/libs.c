@@ -178,6 +178,7 @@ static void update_launches(struct libs *l, struct entry *e)
 	char path[64];
 	int err;
 
+	need = !e->users; /* somebody came and went: he may have none */
 	for (size_t i = 0; i < e->users; i++)
 		need |= !e->user[i].driver;
 	if (!e->launch_sites || need == (e->launches.count > 0))
@@ -319,14 +320,14 @@ static void use(struct libs *l, struct entry *e, int pid, bool driver)
 	l->fn(pid, &e->lib, l->arg);
 }
 
-void libs_see(struct libs *l, int pid)
+int libs_see(struct libs *l, int pid)
 {
 	struct seen s = { .l = l, .pid = pid };
 	uint32_t key = (uint32_t)pid;
 	uint8_t yes = 1;
 
 	if (pid == getpid() || (l->opts.only_pid && pid != l->opts.only_pid))
-		return;
+		return 0;
 	maps_each(pid, see_line, &s);
 	if (s.driver)
 		bpf_map_update_elem(l->opts.with_driver, &key, &yes, BPF_ANY);
@@ -335,6 +336,36 @@ void libs_see(struct libs *l, int pid)
 	for (int i = 0; i < s.count; i++) {
 		use(l, s.entry[i], pid, s.driver);
 		update_launches(l, s.entry[i]);
+	}
+	return s.count;
+}
+
+void libs_see_file(struct libs *l, const char *path, uint64_t inode)
+{
+	int id = maps_lib(path), fd, place;
+	char build_id[65] = "", self[64];
+	struct entry *e;
+	struct stat st;
+
+	/* The name is a stranger's: look before opening, a device or a pipe must not be touched. */
+	place = id < 0 || l->opts.only_pid ? -1 : open(path, O_PATH | O_CLOEXEC);
+	if (place < 0)
+		return;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+	fd = fstat(place, &st) || !S_ISREG(st.st_mode) || st.st_ino != inode
+		     ? -1
+		     : open(self, O_RDONLY | O_CLOEXEC);
+	close(place);
+	if (fd < 0)
+		return;
+	elf_build_id(fd, build_id, sizeof(build_id));
+	e = entry_find(l, (enum op_lib)id, &st, build_id);
+	if (!e)
+		e = entry_add(l, (enum op_lib)id, &st, fd, path);
+	close(fd);
+	if (e) {
+		e->unused_since = 0;
+		update_launches(l, e);
 	}
 }
 

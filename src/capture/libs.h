@@ -38,8 +38,14 @@ typedef void (*libs_fn)(int pid, const struct lib *lib, void *arg);
 /* fn hears of each new (process, library) pair, once. */
 struct libs *libs_new(const struct libs_opts *opts, libs_fn fn, void *arg);
 
-/* Look at what one process maps and attach to what is new. A vanished process is no error. */
-void libs_see(struct libs *l, int pid);
+/* Look at what one process maps and attach to what is new. 0: it maps none, or is gone. */
+int libs_see(struct libs *l, int pid);
+
+/*
+ * The process that mapped this file is gone already: attach to the file by its name, if that leads
+ * to the same inode from here. The next process that maps it is covered from its first call.
+ */
+void libs_see_file(struct libs *l, const char *path, uint64_t inode);
 
 /* Look at every process; forget those that are gone. */
 void libs_rescan(struct libs *l);

@@ -125,7 +125,8 @@ static void ring_copy(const struct watch *w, const struct cpu_ring *r, uint64_t 
 	memcpy((char *)dst + first, data, len - first);
 }
 
-static int drain_cpu(struct watch *w, struct cpu_ring *r, void (*fn)(int, void *), void *arg)
+static int drain_cpu(struct watch *w, struct cpu_ring *r,
+		     void (*fn)(const struct mapping *, void *), void *arg)
 {
 	uint64_t head = __atomic_load_n(&r->meta->data_head, __ATOMIC_ACQUIRE);
 	uint64_t at = r->meta->data_tail;
@@ -151,8 +152,12 @@ static int drain_cpu(struct watch *w, struct cpu_ring *r, void (*fn)(int, void *
 
 			ring_copy(w, r, at, &rec, take);
 			rec.bytes[take] = '\0';
-			if (maps_lib(rec.mmap.name) >= 0)
-				fn((int)rec.mmap.pid, arg);
+			if (maps_lib(rec.mmap.name) >= 0) {
+				struct mapping m = { (int)rec.mmap.pid, rec.mmap.inode,
+						     rec.mmap.name };
+
+				fn(&m, arg);
+			}
 		}
 		at += len;
 	}
@@ -160,7 +165,7 @@ static int drain_cpu(struct watch *w, struct cpu_ring *r, void (*fn)(int, void *
 	return lost;
 }
 
-int watch_drain(struct watch *w, void (*fn)(int pid, void *arg), void *arg)
+int watch_drain(struct watch *w, void (*fn)(const struct mapping *m, void *arg), void *arg)
 {
 	int lost = 0;
 
