@@ -133,7 +133,7 @@ static void configure(struct capture *c)
 	bpf_program__set_autoattach(p->progs.adopt_threads, false);
 }
 
-static int load(struct capture *c)
+static int pick_mode(struct capture *c)
 {
 	int err;
 
@@ -145,6 +145,22 @@ static int load(struct capture *c)
 			    "(and CAP_SYS_ADMIN before Linux 6.6)");
 	if (err)
 		return fail(-ENOTSUP, "this kernel cannot probe user functions: %s", why(err));
+	return 0;
+}
+
+int capture_allowed(void)
+{
+	struct capture c = { 0 };
+
+	return pick_mode(&c);
+}
+
+static int load(struct capture *c)
+{
+	int err = pick_mode(c);
+
+	if (err)
+		return err;
 	c->probe = probe__open();
 	if (!c->probe)
 		return fail(-errno, "open probes: %s", strerror(errno));

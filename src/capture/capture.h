@@ -31,6 +31,9 @@ struct capture_opts {
 /* Load, attach, look for processes. *ret is set only on success. */
 int capture_open(const struct capture_opts *opts, struct capture **ret);
 
+/* May we trace at all, with the rights that we have? Cheaper than capture_open(), leaves nothing. */
+int capture_allowed(void);
+
 /* Would capture_open() get through the kernel's checks? Loads the probes, attaches nothing. */
 int capture_try(void);
 

@@ -93,7 +93,9 @@ static int run(int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	err = check_args(&agent_opts, path, sizeof(path));
+	err = geteuid() == 0 ? 0 : capture_allowed(); /* before any folder is made */
+	if (!err)
+		err = check_args(&agent_opts, path, sizeof(path));
 	if (err)
 		return err;
 	cmd_catch_signals();
