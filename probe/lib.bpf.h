@@ -16,12 +16,12 @@
 #define DEPTH 6 /* traced calls inside each other: graph launch > runtime > driver leaves room */
 
 /* Set before load. */
-const volatile __u32 only_pid = 0; /* 0: every process that maps a traced library */
 const volatile __u64 slow_ns = 1000000; /* shorter than this is never "slow" */
 const volatile __u32 sample_every = 4096; /* one record in so many is sent; a power of two */
 const volatile bool record_all = false;
 
 struct stats stats = {};
+__u32 only_pid = 0; /* 0: every process that maps a traced library; set after the calibration */
 __u32 tallies_high = 0; /* so many have ever been in use: user space looks no further */
 bool active = false; /* set by user space when there is something to follow */
 bool stopped = false; /* ... and at the end: detaching takes a while, counting stops at once */

@@ -2,48 +2,52 @@
 /* What a probe costs, measured with the real programs on a function that begins like NVIDIA's. */
 #include "capture/calibrate.h"
 
-#include <string.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/util.h"
 
-#define ROUNDS 3
-#define CALLS 200
+#define CALLS 301
 #define COLD_BYTES 262144
 
-/* CPU time of this thread: the machine may be busy with others. */
-static uint64_t thread_ns(void)
+static uint64_t mono_ns(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+static int ascending(const void *x, const void *y)
+{
+	const uint64_t *a = x, *b = y;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
 /*
- * ns per call of fn, the fastest of some rounds: what disturbs a round only makes it slower. Between
- * two calls memory is walked, as a real program would: in a tight loop a probe finds everything in
- * the caches and looks cheaper than it is.
+ * ns per call of fn, reading the clock included: the median, which a preemption or an interrupt does
+ * not move. Before each call memory is walked, as a real program would: in a tight loop a probe finds
+ * everything in the caches and looks cheaper than it is.
  */
 static uint64_t per_call(void (*fn)(void))
 {
 	static volatile char cold[COLD_BYTES];
-	uint64_t best = UINT64_MAX;
+	uint64_t took[CALLS];
 
-	for (int r = 0; r < ROUNDS; r++) {
-		uint64_t start = thread_ns(), ns;
+	for (int i = 0; i < CALLS; i++) {
+		uint64_t start;
 
-		for (int i = 0; i < CALLS; i++) {
-			fn();
-			for (size_t k = 0; k < COLD_BYTES; k += 64)
-				cold[k]++;
-		}
-		ns = (thread_ns() - start) / CALLS;
-		best = min_u64(best, ns);
+		for (size_t k = 0; k < COLD_BYTES; k += 64)
+			cold[k]++;
+		start = mono_ns();
+		fn();
+		took[i] = mono_ns() - start;
 	}
-	return best;
+	qsort(took, CALLS, sizeof(took[0]), ascending);
+	return took[CALLS / 2];
 }
 
 /* ns that a probe at that site adds to a call. 0: could not be attached. */

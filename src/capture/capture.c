@@ -120,7 +120,6 @@ static void configure(struct capture *c)
 	int plain = link_attach_type(c->opts.mode, false);
 
 	p->rodata->slow_ns = c->opts.slow_ns ? c->opts.slow_ns : CAPTURE_SLOW_NS;
-	p->rodata->only_pid = (uint32_t)c->opts.only_pid;
 	p->rodata->record_all = c->opts.record_all;
 	bpf_map__set_max_entries(p->maps.lanes, (uint32_t)libbpf_num_possible_cpus());
 	if (!c->opts.ring_bytes)
@@ -312,10 +311,9 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 		.only_pid = opts->only_pid,
 	};
 	c->libs = libs_new(&libs, on_lib, c);
-	if (!opts->only_pid) { /* with a filter our own calls would not count */
-		calibrate(&libs, &c->cost);
-		forget_calibration(c);
-	}
+	calibrate(&libs, &c->cost);
+	forget_calibration(c);
+	c->probe->bss->only_pid = (uint32_t)opts->only_pid;
 	err = attach_sched(c);
 	if (err)
 		goto out;

@@ -139,11 +139,15 @@ static void print_status(struct agent *a)
 	struct agent_status s;
 
 	agent_status(a, &s);
-	printf("Seen %s | stored one by one %s | dropped %s | cost %.2f %% of traced time\n",
+	printf("Seen %s | stored one by one %s | dropped %s | cost ",
 	       format_count(seen, sizeof(seen), s.total.seen),
 	       format_count(stored, sizeof(stored), s.total.received),
-	       format_count(dropped, sizeof(dropped), s.total.dropped),
-	       share(s.total.probe_ns + s.total.agent_ns, s.total.traced_ns));
+	       format_count(dropped, sizeof(dropped), s.total.dropped));
+	if (s.cost.count_ns)
+		printf("%.2f %% of traced time\n",
+		       share(s.total.probe_ns + s.total.agent_ns, s.total.traced_ns));
+	else
+		puts("not known");
 	print_losses(&s);
 }
 
@@ -235,7 +239,11 @@ static void print_json(struct agent *a, bool last)
 	json_u64(&j, "dropped", s.total.dropped);
 	json_u64(&j, "received", s.total.received);
 	json_loss(&j, &s);
-	json_f64(&j, "cost_pct", share(s.total.probe_ns + s.total.agent_ns, s.total.traced_ns));
+	if (s.cost.count_ns)
+		json_f64(&j, "cost_pct",
+			 share(s.total.probe_ns + s.total.agent_ns, s.total.traced_ns));
+	else
+		json_null(&j, "cost_pct"); /* could not be measured */
 	json_u64(&j, "probe_ns", s.total.probe_ns);
 	json_u64(&j, "agent_ns", s.total.agent_ns);
 	json_u64(&j, "traced_ns", s.total.traced_ns);

@@ -119,7 +119,10 @@ static void print_loss(const struct explanation *e, FILE *out)
 		format_count(seen, sizeof(seen), a->seen),
 		format_count(stored, sizeof(stored), a->received),
 		format_count(lost, sizeof(lost), a->dropped));
-	if (a->traced_ns)
+	if (!e->run.count_cost_ns)
+		fputs("Cost of tracing: not known, a probe could not be measured on this host.\n",
+		      out);
+	else if (a->traced_ns)
 		fprintf(out, "Cost of tracing: about %.2f %% of the traced processes' time.\n",
 			percent(a->probe_ns + a->agent_ns, a->traced_ns));
 	for (int i = 0; i < e->losses; i++)

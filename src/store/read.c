@@ -324,6 +324,7 @@ static int run_row(sqlite3_stmt *stmt, void *arg)
 	run->start_ns = column_u64(stmt, 5);
 	run->end_ns = column_u64(stmt, 6);
 	run->cpus = sqlite3_column_int(stmt, 7);
+	run->count_cost_ns = column_u64(stmt, 8);
 	return 0;
 }
 
@@ -333,7 +334,7 @@ int store_last_run(struct store *s, struct run_info *ret)
 	sqlite3_stmt *stmt;
 	int err = prepare(
 		s,
-		"SELECT name, kernel, gpu, attach_mode, version, start_ns, end_ns, cpus FROM run"
+		"SELECT name, kernel, gpu, attach_mode, version, start_ns, end_ns, cpus, count_cost_ns FROM run"
 		" JOIN node ON node.id=run.node ORDER BY run.id DESC LIMIT 1",
 		all, &stmt);
 

@@ -155,6 +155,7 @@ int store_each_coverage(struct store *s, struct window w,
 struct run_info {
 	char node[65], kernel[128], gpu[128], attach_mode[16], version[32];
 	uint64_t start_ns, end_ns;
+	uint64_t count_cost_ns; /* 0: what a probe costs was not measured */
 	int cpus;
 };
 int store_last_run(struct store *s, struct run_info *ret);
