@@ -251,15 +251,12 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 
 static struct entry *entry_for(struct libs *l, int pid, const struct map_line *line, enum op_lib id)
 {
-	char link[96], build_id[65] = "";
+	char build_id[65] = "";
 	struct entry *e = NULL;
 	struct stat st;
 	int fd;
 
-	/* map_files reaches the very file that is mapped, in any mount namespace, deleted or not. */
-	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", pid,
-		 (unsigned long long)line->start, (unsigned long long)line->end);
-	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = maps_open(pid, line);
 	if (fd < 0)
 		return NULL;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {

@@ -50,7 +50,7 @@ void libs_see_file(struct libs *l, const char *path, uint64_t inode);
 /* Look at every process; forget those that are gone. */
 void libs_rescan(struct libs *l);
 
-/* Is that row attached anywhere? For the "which of these are single-stepped" report. */
+/* The copies known now. */
 int libs_count(const struct libs *l);
 const struct lib *libs_at(const struct libs *l, int i);
 

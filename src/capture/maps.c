@@ -208,3 +208,14 @@ int maps_lib(const char *path)
 	}
 	return -1;
 }
+
+int maps_open(int pid, const struct map_line *line)
+{
+	char link[96];
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", pid,
+		 (unsigned long long)line->start, (unsigned long long)line->end);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}

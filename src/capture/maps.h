@@ -22,6 +22,12 @@ int maps_parse(char *text, int (*fn)(const struct map_line *line, void *arg), vo
 /* The same for a process, in bounded memory however many lines it has. -ESRCH when it is gone. */
 int maps_each(int pid, int (*fn)(const struct map_line *line, void *arg), void *arg);
 
+/*
+ * Open the very file that is mapped there, in any mount namespace, deleted or not. Only for reading;
+ * an fd or a negative errno.
+ */
+int maps_open(int pid, const struct map_line *line);
+
 /* Call fn with every process id in /proc. A non-zero return stops the walk and is returned. */
 int procs_each(int (*fn)(int pid, void *arg), void *arg);
 

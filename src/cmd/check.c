@@ -171,12 +171,9 @@ struct scan {
 static void read_sites(const struct map_line *line, int pid, enum op_lib id, struct use *u)
 {
 	struct lib_site sites[OP_COUNT];
-	char link[96];
 	int fd, n;
 
-	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", pid,
-		 (unsigned long long)line->start, (unsigned long long)line->end);
-	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = maps_open(pid, line);
 	n = fd < 0 ? -1 : lib_sites(fd, id, sites);
 	u->sites = n;
 	for (int i = 0; i < n; i++) {

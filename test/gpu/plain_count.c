@@ -65,15 +65,13 @@ static int on_map(const struct map_line *line, void *arg)
 	struct attach how = { ATTACH_MULTI, prog, false };
 	struct lib_site found[OP_COUNT];
 	struct site sites[OP_COUNT];
-	char link[96], path[64];
+	char path[64];
 	int id = line->exec ? maps_lib(line->path) : -1, fd, n, k = 0, err;
 
 	(void)arg;
 	if (id < 0)
 		return 0;
-	snprintf(link, sizeof(link), "/proc/%d/map_files/%llx-%llx", pid,
-		 (unsigned long long)line->start, (unsigned long long)line->end);
-	fd = open(link, O_RDONLY | O_CLOEXEC);
+	fd = maps_open(pid, line);
 	n = fd < 0 ? 0 : lib_sites(fd, (enum op_lib)id, found);
 	for (int i = 0; i < n; i++)
 		if (found[i].class != INSN_REFUSED &&
