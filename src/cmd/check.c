@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* check: can this host be traced, what works, what does not and why. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
