@@ -130,6 +130,15 @@ static void print_loss(const struct explanation *e, FILE *out)
 			format_count(lost, sizeof(lost), e->loss[i].count));
 }
 
+/* Nothing found is not nothing wrong: say what was looked for. */
+static void print_nothing_found(FILE *out)
+{
+	fputs("No stall found of the kinds that this version can explain:", out);
+	for (const struct cause *c = causes; c->id; c++)
+		fprintf(out, "%s %s", c == causes ? "" : ",", c->id);
+	fputs(".\n\n", out);
+}
+
 void explain_text(const struct explanation *e, FILE *out)
 {
 	char from[UNITS_CAP], to[UNITS_CAP], len[UNITS_CAP];
@@ -143,8 +152,7 @@ void explain_text(const struct explanation *e, FILE *out)
 	for (int i = 0; i < e->findings; i++)
 		print_finding(&e->finding[i], out);
 	if (!e->findings && e->summaries)
-		fputs("No stall found that this version can explain (CPU contention, CPU quota).\n\n",
-		      out);
+		print_nothing_found(out);
 	if (!e->summaries)
 		fputs("No traced call in this time.\n\n", out);
 	for (int i = 0; i < e->summaries; i++)
