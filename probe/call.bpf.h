@@ -7,7 +7,8 @@
 #ifndef PROBE_CALL_BPF_H
 #define PROBE_CALL_BPF_H
 
-#include "probe/sched.bpf.h"
+#include "probe/tape.bpf.h"
+#include "probe/time.bpf.h"
 
 /* Three ways to attach the same code, see src/capture/attach.c: user space loads what it needs. */
 extern bool bpf_session_is_return(void) __ksym __weak;
@@ -41,6 +42,11 @@ struct {
 
 static const struct op_args op_args[OP_SLOTS] = {
 #define OP(lib, sym, class, size, stream, aux, out, doc) [OP_##sym] = { size, stream, aux, out },
+#include "wire/ops.def"
+};
+
+static const __u8 op_classes[OP_SLOTS] = {
+#define OP(lib, sym, class, size, stream, aux, out, doc) [OP_##sym] = CLASS_##class,
 #include "wire/ops.def"
 };
 
@@ -85,42 +91,36 @@ static __always_inline struct tally *tally_of(struct thread *t, __u32 op)
 	return bpf_map_lookup_elem(&tallies, &i);
 }
 
-/* ---- time ---- */
+/* ---- what is usual ---- */
 
-static __noinline void retake(struct thread *t)
+static __always_inline struct usual *usual_of(struct thread *t, __u32 op, __u64 bytes, __u64 site)
 {
-	__u64 gen, ns = 0;
+	__u32 size = bytes ? hist_log2(bytes) : 0;
+	__u32 key = (op << 8 | size) * 2654435761u ^ (__u32)(site >> 2) * 40503u;
+	struct usual *u = &t->usual[(key >> 16 ^ key) & (USUALS - 1)];
 
-	if (t->state != STATE_RUN) /* but we run: see there */
-		heal(t, bpf_get_current_task_btf(), bpf_ktime_get_boot_ns());
-	for (int try = 0; try < 3; try++) {
-		gen = *(volatile __u64 *)&t->gen;
-		ns = bpf_ktime_get_boot_ns();
-		for (int i = 0; i < STATE_COUNT; i++)
-			t->now.sum[i] = t->sum[i];
-		t->now.sum[STATE_RUN] += ns - t->since;
-		t->now.gen = gen;
-		if (gen == *(volatile __u64 *)&t->gen)
-			break;
+	if (u->key != key) { /* a newcomer takes the place: it learns quickly */
+		u->key = key;
+		u->n = 0;
 	}
-	t->now.ns = ns;
+	return u;
 }
 
-/*
- * Advance t->now to the present. A uprobe program can be preempted, so it never writes what the
- * scheduler probes write: it reads, and reads again when a switch came in between. Mostly none
- * did since the last event, and then all of the time was spent running.
- */
-static __always_inline void tick(struct thread *t)
-{
-	__u64 ns = bpf_ktime_get_boot_ns();
+#define USUAL_MIN 8 /* before that nothing is known */
 
-	if (t->now.gen == *(volatile __u64 *)&t->gen && t->state == STATE_RUN) {
-		t->now.sum[STATE_RUN] += ns - t->now.ns;
-		t->now.ns = ns;
-	} else {
-		retake(t);
-	}
+/* A running median: a step towards each new value, smaller steps later. */
+static __always_inline void learn(struct usual *u, __u64 ns)
+{
+	__u64 step = u->ns >> (u->n < 32 ? 2 : 5);
+
+	if (!u->n)
+		u->ns = ns;
+	else if (ns > u->ns)
+		u->ns += step + 1;
+	else if (ns < u->ns)
+		u->ns -= step;
+	if (u->n < ~0u)
+		u->n++;
 }
 
 /* ---- sending ---- */
@@ -159,6 +159,7 @@ struct span {
 	const struct snap *from;
 	const struct frame *frame; /* NULL: a gap, or an op that is only counted */
 	__u64 aux; /* of a gap */
+	__u64 usual_ns;
 };
 
 static __noinline int send(struct thread *t, const struct span *span, __u32 because)
@@ -181,7 +182,9 @@ static __noinline int send(struct thread *t, const struct span *span, __u32 beca
 	e->start_ns = span->from->ns;
 	e->dur_ns = t->now.ns - span->from->ns;
 	e->aux = span->aux;
+	e->usual_ns = span->usual_ns;
 	if (span->frame) {
+		e->site = span->frame->site;
 		e->bytes = span->frame->bytes;
 		e->stream = span->frame->stream;
 		e->aux = span->frame->aux;
@@ -190,18 +193,23 @@ static __noinline int send(struct thread *t, const struct span *span, __u32 beca
 	}
 	for (int i = 0; i < STATE_COUNT; i++)
 		e->state_ns[i] = t->now.sum[i] - span->from->sum[i];
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		e->counter[i] = t->now.counter[i] - span->from->counter[i];
 	pull_waits(t, span->from->ns, e);
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP); /* the reader polls: a wake-up costs the caller */
 	return 0;
 }
 
-static __always_inline __u32 worth_sending(const struct tally *y, __u64 dur, __s64 ret)
+static __always_inline __u32 worth_sending(const struct tally *y, const struct usual *u, __u64 dur,
+					   __s64 ret)
 {
 	__u32 because = 0;
 
 	if (record_all)
 		because |= BECAUSE_ALL;
-	if (dur >= slow_ns && dur >= 2 * (y->total_ns / y->done))
+	if (dur >= slow_ns && u->n < USUAL_MIN)
+		because |= BECAUSE_COLD;
+	else if (dur >= slow_ns && dur >= 3 * u->ns)
 		because |= BECAUSE_SLOW;
 	if (y->done == 1 && y->op != OP_GAP)
 		because |= BECAUSE_FIRST;
@@ -224,10 +232,12 @@ static __always_inline void settle(struct thread *t, struct tally *y, const stru
 }
 
 /* A timed span is over: count all of it, send it if it deserves a row of its own. */
-static __always_inline void finish(struct thread *t, struct tally *y, const struct span *span)
+static __always_inline void finish(struct thread *t, struct tally *y, struct span *span)
 {
 	const struct snap *from = span->from;
 	__u64 dur = t->now.ns - from->ns;
+	struct usual *u;
+	__u32 because;
 
 	y->done++;
 	y->total_ns += dur;
@@ -237,14 +247,21 @@ static __always_inline void finish(struct thread *t, struct tally *y, const stru
 	if (span->ret)
 		y->errors++;
 	if (!span->depth) {
-		if (from->gen == t->now.gen && t->state == STATE_RUN) {
-			y->state_ns[STATE_RUN] += dur; /* never left the CPU */
-		} else {
-			for (int i = 0; i < STATE_COUNT; i++)
-				y->state_ns[i] += t->now.sum[i] - from->sum[i];
-		}
+		int last = from->gen == t->now.gen ? STATE_STEAL + 1 : STATE_COUNT;
+
+		for (int i = 0; i < STATE_COUNT && i < last; i++)
+			y->state_ns[i] += t->now.sum[i] - from->sum[i];
+		for (int i = 0; i < COUNTER_COUNT; i++)
+			y->counter[i] += t->now.counter[i] - from->counter[i];
 	}
-	settle(t, y, span, worth_sending(y, dur, span->ret));
+	if (span->frame)
+		u = usual_of(t, span->op, span->frame->bytes, span->frame->site);
+	else
+		u = usual_of(t, span->op, 0, span->aux);
+	because = worth_sending(y, u, dur, span->ret);
+	span->usual_ns = u->n < USUAL_MIN ? 0 : u->ns;
+	learn(u, dur);
+	settle(t, y, span, because);
 }
 
 /* ---- arguments ---- */
@@ -259,6 +276,7 @@ static __always_inline void finish(struct thread *t, struct tally *y, const stru
 	}
 #define REG_SP(ctx) ((ctx)->sp)
 #define REG_RET(ctx) ((ctx)->ax)
+#define REG_IP(ctx) ((ctx)->ip)
 #else
 #define STACK_ARGS 9
 #define STACK_BIAS 0
@@ -270,6 +288,7 @@ static __always_inline void finish(struct thread *t, struct tally *y, const stru
 	}
 #define REG_SP(ctx) ((ctx)->sp)
 #define REG_RET(ctx) ((ctx)->regs[0])
+#define REG_IP(ctx) ((ctx)->pc)
 #endif
 
 static __always_inline __u64 argument(const __u64 reg[8], __u64 sp, __u32 n)
@@ -307,7 +326,7 @@ static __always_inline struct thread *caller(__u64 cookie)
 		count(foreign);
 		return NULL;
 	}
-	return t ? t : thread_adopt(task, STATE_RUN);
+	return t ? t : thread_adopt(task, STATE_RUN, false);
 }
 
 /* The time since the last call of this thread, now that the next one begins. */
@@ -316,8 +335,14 @@ static __always_inline void close_gap(struct thread *t, __u32 next_op)
 	struct span span = { .op = OP_GAP, .from = &t->gap, .aux = next_op };
 	struct tally *y;
 
+	t->gap_wait_ns = 0;
 	if (!t->in_gap)
 		return;
+	if (t->gap.gen != t->now.gen) {
+		t->gap_wait_ns = t->now.ns - t->gap.ns;
+		for (int i = 0; i <= STATE_STEAL; i++)
+			t->gap_wait_ns -= t->now.sum[i] - t->gap.sum[i];
+	}
 	y = tally_of(t, OP_GAP);
 	if (y) {
 		y->calls++;
@@ -328,12 +353,7 @@ static __always_inline void close_gap(struct thread *t, __u32 next_op)
 
 static __always_inline void open_gap(struct thread *t)
 {
-	if (t->gap.gen == t->now.gen && t->state == STATE_RUN) {
-		t->gap.ns = t->now.ns; /* only the clock moved: spare two cache lines */
-		t->gap.sum[STATE_RUN] = t->now.sum[STATE_RUN];
-	} else {
-		t->gap = t->now;
-	}
+	copy_now(t, &t->gap);
 	t->in_gap = 1;
 }
 
@@ -368,6 +388,7 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	if (!t->depth) {
 		close_gap(t, op);
 		open_gap(t);
+		beat(t, op, t->now.ns, 0);
 	}
 	y = tally_of(t, op);
 	if (!y)
@@ -425,7 +446,7 @@ static __always_inline int on_enter(struct pt_regs *ctx)
 	f->aux = argument(reg, sp, op_args[op].aux);
 	f->out = argument(reg, sp, op_args[op].out);
 	y->bytes += f->bytes;
-	f->at = t->now;
+	copy_now(t, &f->at);
 	t->depth = depth + 1;
 	return 0;
 }
@@ -451,6 +472,7 @@ static __always_inline int on_return(struct pt_regs *ctx)
 		return 0;
 	}
 	t->depth = depth;
+	t->frame[depth].site = REG_IP(ctx); /* where it returns to: free here, dear at entry */
 	span.op = op;
 	span.depth = depth;
 	span.ret = (__s32)REG_RET(ctx);
@@ -459,8 +481,12 @@ static __always_inline int on_return(struct pt_regs *ctx)
 	y = tally_of(t, op);
 	if (y)
 		finish(t, y, &span);
-	if (!depth)
+	if (!depth) {
+		__u32 way = op_classes[op] == CLASS_COPY ? span.frame->aux & 7 : 0;
+
 		open_gap(t);
+		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns);
+	}
 	return 0;
 }
 

@@ -33,6 +33,7 @@ struct rq {
 
 struct cfs_rq {
 	int throttle_count;
+	unsigned long long throttled_clock_self_time;
 	struct rq *rq;
 };
 
@@ -44,16 +45,100 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
 
+struct super_block {
+	unsigned long s_magic;
+	unsigned int s_dev;
+};
+
+struct inode {
+	unsigned short i_mode;
+	unsigned int i_rdev;
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	struct inode *f_inode;
+	struct path f_path;
+	void *private_data;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct sock_common {
+	__u32 skc_daddr; /* network order */
+	__u16 skc_dport; /* network order */
+	__u16 skc_num;
+	unsigned short skc_family;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_protocol;
+};
+
+struct tcp_sock {
+	__u32 rcv_ooopack; /* packets that came out of order */
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct epoll_filefd {
+	struct file *file;
+	int fd;
+} __attribute__((packed));
+
+struct eventpoll {
+	struct list_head rdllist;
+};
+
+struct epitem {
+	struct list_head rdllink;
+	struct epoll_filefd ffd;
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int on_rq;
 	int wake_cpu;
 	int pid, tgid;
+	unsigned in_iowait : 1;
 	unsigned long long start_boottime;
+	unsigned long long stime;
+	unsigned long min_flt, maj_flt;
 	struct task_struct *group_leader, *real_parent;
 	struct sched_entity se;
 	struct sched_info sched_info;
+	struct files_struct *files;
+	void *reclaim_state;
+	void *bpf_storage; /* NULL: nobody keeps anything for this task */
 	bool throttled; /* 6.18: quota is enforced per task */
 	char comm[16];
 };
@@ -69,7 +154,21 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
+#define TASK_STOPPED_OR_TRACED 0x0c
 #define TASK_WAKING 0x200
 #define PF_EXITING 0x4
+#define PF_MEMALLOC 0x800
+#define PF_KTHREAD 0x200000
+
+#define S_IFMT 0170000
+#define S_IFREG 0100000
+#define S_IFSOCK 0140000
+#define S_IFCHR 0020000
+#define S_IFIFO 0010000
+#define ANON_INODE_MAGIC 0x09041934
+#define AF_UNIX 1
+#define AF_INET 2
+#define AF_INET6 10
+#define IPPROTO_TCP 6
 
 #endif

@@ -12,6 +12,7 @@
 #include "wire/event.h"
 
 #define SLICES 256 /* per CPU; 32 are too few under an I/O load, 128 beside a fork loop */
+#define CHARGE_MIN_NS 3000 /* a shorter wait for a CPU is charged to nobody */
 #define WAITS 16 /* remembered per thread; a slow call pulls its share of them */
 #define DEPTH 6 /* traced calls inside each other: graph launch > runtime > driver leaves room */
 
@@ -19,6 +20,7 @@
 const volatile __u64 slow_ns = 1000000; /* shorter than this is never "slow" */
 const volatile __u32 sample_every = 4096; /* one record in so many is sent; a power of two */
 const volatile bool record_all = false;
+const volatile __u32 history_size = 1024; /* stops kept per CPU; a power of two */
 
 struct stats stats = {};
 __u32 only_pid = 0; /* 0: every process that maps a traced library; set after the calibration */
@@ -39,7 +41,14 @@ struct slice {
 struct lane {
 	__u64 last_next; /* to notice a switch that was not reported */
 	__u32 head; /* next slice to write */
-	__u32 pad;
+	/* Interrupts, see irq.bpf.h. Numbers are + 1, so that 0 is none. */
+	__u32 irq_depth;
+	__u64 irq_ns; /* spent in interrupts, cumulated */
+	__u64 irq_start, irq_end; /* of the outermost one that runs; of the last one */
+	__u64 timer; /* the high-resolution timer's function that runs; 0: none */
+	__u32 irq, irq_last;
+	__u32 softirq;
+	__u32 soft_own; /* this softirq was not raised by an interrupt but by the task itself */
 	struct slice slice[SLICES];
 };
 
@@ -54,15 +63,24 @@ struct snap {
 	__u64 ns;
 	__u64 gen;
 	__u64 sum[STATE_COUNT];
+	__u64 counter[COUNTER_COUNT];
 };
 
 /* A traced call that has not returned. */
 struct frame {
 	__u64 sp; /* of the caller: tells a dead frame (longjmp) and pairs the return */
 	__u32 op, pad;
-	__u64 bytes, stream, aux, out;
+	__u64 bytes, stream, aux, out, site;
 	struct snap at;
 };
+
+/* What is usual for one op, call site and size: a running median, which outliers do not move. */
+struct usual {
+	__u32 key, n;
+	__u64 ns;
+};
+
+#define USUALS 64 /* per thread; a power of two */
 
 /* What we keep for a thread that we follow, in its task storage. */
 struct thread {
@@ -70,19 +88,39 @@ struct thread {
 	__u32 state; /* enum state */
 	__u32 serial; /* 0: not followed (yet) */
 	__u64 gen; /* +1 at each switch, so that a reader notices one */
+	__u64 irq_base, steal_base; /* of its CPU, when the present state began */
 	__u64 sum[STATE_COUNT]; /* up to `since` */
 	__u64 early; /* woken before its own switch-out was seen */
+	__u64 throttled_base; /* the group's own account, at switch-out */
+	/* The file that it waited on last, to know it again without asking for everything: */
+	__u64 file, inode, file_obj;
+	__u32 file_state, pad;
+	__u64 epoll, sock; /* what it waits on, to be looked at again when it is woken */
+	__u32 out_of_order; /* packets, when it began to wait on that socket */
 	__u32 cpu; /* where it waits while runnable */
 	__u32 wait_head;
+	__u32 related; /* makes no traced calls: its children are not followed */
+	struct stop stop; /* the present one, or the last */
 	/* Above: written by the scheduler probes. Below: by the call probes, on the thread itself. */
 	__u32 depth;
 	__u32 in_gap; /* a gap is open: it began at `gap` */
+	__u32 run_as; /* STATE_RUN, or what running means at the moment: STATE_GC, STATE_RECLAIM */
+	__u32 tape; /* index into `tapes` + 1; 0: none yet, NO_TAPE: none to be had */
+	__u64 beat_head; /* beats begun */
+	__u32 beat_op;
+	__u32 overlays; /* collections or reclaims inside each other */
+	__u64 overlay_ns; /* when the outermost one began */
+	__u64 gap_wait_ns; /* not running in the gap that was closed last */
+	__u64 irq_seen, steal_seen, run_seen; /* at `now` */
 	struct snap now; /* advanced at each call event */
 	struct snap gap;
 	__u16 tally[OP_SLOTS]; /* index into `tallies` + 1; 0: none yet */
+	struct usual usual[USUALS];
 	struct frame frame[DEPTH];
 	struct wait wait[WAITS]; /* the scheduler's again */
 };
+
+#define NO_TAPE 0xffffffffu
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -101,8 +139,12 @@ struct {
 
 static __always_inline struct thread *thread_of(struct task_struct *task)
 {
-	struct thread *t = bpf_task_storage_get(&threads, task, 0, 0);
+	struct thread *t;
 
+	/* Most tasks of a host have nothing stored: one load tells, and spares the call. */
+	if (bpf_core_field_exists(task->bpf_storage) && !task->bpf_storage)
+		return NULL;
+	t = bpf_task_storage_get(&threads, task, 0, 0);
 	return t && t->serial ? t : NULL;
 }
 
@@ -115,13 +157,41 @@ static __always_inline void copy_comm(char *dst, const struct task_struct *task)
 	((__u64 *)dst)[1] = src[1];
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: filled where nothing may be allocated */
+	__uint(max_entries, HOST_KEYS);
+	__type(key, struct host_key);
+	__type(value, struct host_count);
+} host_events SEC(".maps");
+
+/* Something happened: counted by what, who and on which object. */
+static __always_inline void host_event(__u32 event, struct task_struct *task, __u64 obj, __u64 ns)
+{
+	struct host_key key = { .event = event, .pid = task ? task->tgid : 0, .obj = obj };
+	struct host_count *c = bpf_map_lookup_elem(&host_events, &key);
+	struct host_count fresh = { .count = 1, .ns = ns };
+
+	fresh.first_ns = fresh.last_ns = bpf_ktime_get_boot_ns();
+	if (c) {
+		c->last_ns = fresh.last_ns;
+		__sync_fetch_and_add(&c->count, 1);
+		__sync_fetch_and_add(&c->ns, ns);
+		return;
+	}
+	if (task)
+		copy_comm(fresh.comm, task);
+	if (bpf_map_update_elem(&host_events, &key, &fresh, BPF_NOEXIST))
+		count(loss[LOSS_no_host_event]);
+}
+
 static __always_inline bool wanted(struct task_struct *task)
 {
 	return !only_pid || (__u32)task->tgid == only_pid;
 }
 
 /* Begin to follow a task that is now in `state`. NULL: no room, which is counted. */
-static __always_inline struct thread *thread_adopt(struct task_struct *task, __u32 state)
+static __always_inline struct thread *thread_adopt(struct task_struct *task, __u32 state,
+						   bool related)
 {
 	struct thread *t = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct task_info info = {};
@@ -138,6 +208,7 @@ static __always_inline struct thread *thread_adopt(struct task_struct *task, __u
 	info.tid = task->pid;
 	info.ppid = BPF_CORE_READ(task, real_parent, tgid);
 	info.leader = task->tgid == task->pid;
+	info.related = related;
 	info.start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	info.adopted_ns = bpf_ktime_get_boot_ns();
 	copy_comm(info.comm, task);
@@ -149,8 +220,11 @@ static __always_inline struct thread *thread_adopt(struct task_struct *task, __u
 		active =
 			true; /* its exit must be noticed, even if user space has not heard of it */
 	t->since = info.adopted_ns;
+	t->related = related;
 	t->state = state;
 	t->now.gen = t->gap.gen = ~0ull; /* no snapshot yet */
+	t->stop.from_ns = info.adopted_ns;
+	t->stop.state = state;
 	/* The thread itself and the agent's iterator may both be here; one of them wins. */
 	if (__sync_val_compare_and_swap(&t->serial, 0, serial))
 		bpf_map_delete_elem(&tasks, &serial);

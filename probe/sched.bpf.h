@@ -6,15 +6,29 @@
 #ifndef PROBE_SCHED_BPF_H
 #define PROBE_SCHED_BPF_H
 
-#include "probe/lib.bpf.h"
+#include "probe/block.bpf.h"
 
 struct {
-	__uint(type,
-	       BPF_MAP_TYPE_ARRAY); /* not PERCPU: a migrating task reads its old CPU's lane */
-	__uint(max_entries, 1); /* as many as there are CPUs: set before load */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* read without system calls */
+	__uint(max_entries, 1); /* CPUs * history_size: set before load */
 	__type(key, __u32);
-	__type(value, struct lane);
-} lanes SEC(".maps");
+	__type(value, struct stop);
+} history SEC(".maps");
+
+/* How many stops each CPU has written; a cache line each. */
+struct history_head {
+	__u64 count;
+	__u64 pad[7];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct history_head);
+} history_heads SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: filled under the runqueue lock */
@@ -23,13 +37,63 @@ struct {
 	__type(value, struct blame);
 } blames SEC(".maps");
 
-/* Add what happened since the last transition to the state that it was spent in. */
-static __always_inline void advance(struct thread *t, __u64 now)
+/*
+ * Add what happened since the last transition to the state that it was spent in. What interrupts and
+ * the hypervisor took of it is theirs; `steal` was read before `now`, so that it lies inside.
+ */
+static __always_inline void advance(struct thread *t, const struct lane *lane, __u64 now,
+				    __u64 steal)
 {
 	__u32 state = t->state;
+	__u64 ns = now - t->since, part;
 
-	t->sum[state < STATE_COUNT ? state : STATE_UNKNOWN] += now - t->since;
-	t->since = now;
+	if ((__s64)ns < 0) /* two CPUs' clocks */
+		ns = 0;
+	t->since += ns;
+	if (state <= STATE_WAKE) {
+		part = t->steal_base ? steal - t->steal_base : 0;
+		if ((__s64)part < 0)
+			part = 0;
+		if (part > ns)
+			part = ns;
+		t->sum[STATE_STEAL] += part;
+		ns -= part;
+		t->steal_base = steal;
+	}
+	if (STATE_ON_CPU(state) && lane) {
+		part = lane->irq_ns - t->irq_base;
+		if (part > ns)
+			part = ns;
+		t->sum[STATE_IRQ] += part;
+		ns -= part;
+		t->irq_base = lane->irq_ns;
+	}
+	t->sum[state < STATE_COUNT ? state : STATE_UNKNOWN] += ns;
+}
+
+/* The stop is over: keep it where user space can read it. */
+static __always_inline void keep_stop(struct thread *t, struct stop *stop, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), at;
+	struct history_head *head;
+	struct stop *slot;
+
+	if (now - stop->from_ns < STOP_MIN_NS)
+		return;
+	head = bpf_map_lookup_elem(&history_heads, &cpu);
+	if (!head)
+		return;
+	at = cpu * history_size + (head->count & (history_size - 1));
+	slot = bpf_map_lookup_elem(&history, &at);
+	if (!slot)
+		return;
+	stop->run_ns = 0;
+	stop->serial = t->serial;
+	*slot = *stop;
+	barrier();
+	slot->run_ns = now;
+	barrier();
+	head->count++;
 }
 
 /* ---- who had the CPU ---- */
@@ -64,6 +128,17 @@ static __always_inline void remember(struct thread *t, __u32 cpu, const struct s
 	t->wait_head++;
 }
 
+/* The one who had the CPU longest is named with the stop. */
+static __always_inline void name_longest(struct stop *stop, const struct slice *s, __u64 ns)
+{
+	if (s->pid == stop->cpu_pid && stop->cpu_ns) {
+		stop->cpu_ns += ns;
+	} else if (ns > stop->cpu_ns) {
+		stop->cpu_pid = s->pid;
+		stop->cpu_ns = ns;
+	}
+}
+
 struct charge {
 	struct thread *t;
 	struct lane *lane;
@@ -87,6 +162,7 @@ static long charge_slice(__u32 i, struct charge *c)
 	if (begin < c->to) {
 		blame(c->t, c->cpu, s, c->to - begin);
 		remember(c->t, c->cpu, s, c->to, c->to - begin);
+		name_longest(&c->t->stop, s, c->to - begin);
 		c->to = begin;
 	}
 	if (s->start <= c->from)
@@ -99,6 +175,8 @@ static __always_inline void charge(struct thread *t, __u64 from, __u64 to)
 {
 	struct charge c = { .t = t, .from = from, .to = to, .cpu = t->cpu };
 
+	if (to - from < CHARGE_MIN_NS)
+		return; /* a hand-over, no contention */
 	c.lane = bpf_map_lookup_elem(&lanes, &c.cpu);
 	if (!c.lane)
 		return;
@@ -117,8 +195,8 @@ static __always_inline __u64 arrival(struct task_struct *task, __u64 now)
 
 	if (!bpf_core_field_exists(task->sched_info) || !bpf_core_field_exists(struct cfs_rq, rq))
 		return 0;
-	clock = BPF_CORE_READ(task, se.cfs_rq, rq, clock);
-	at = BPF_CORE_READ(task, sched_info.last_arrival);
+	clock = task->se.cfs_rq->rq->clock;
+	at = task->sched_info.last_arrival;
 	return clock && at && at <= clock ? now - (clock - at) : 0;
 }
 
@@ -127,7 +205,8 @@ static __always_inline __u64 arrival(struct task_struct *task, __u64 now)
  * arrival stays what it was, if that can be; since then it has been running. The runqueue's clock
  * may be one tick old, so the arrival may be that much too late.
  */
-static __always_inline void heal(struct thread *t, struct task_struct *task, __u64 now)
+static __always_inline void heal(struct thread *t, struct task_struct *task, struct lane *lane,
+				 __u64 now)
 {
 	__u64 at = arrival(task, now);
 
@@ -144,8 +223,12 @@ static __always_inline void heal(struct thread *t, struct task_struct *task, __u
 			at = t->since;
 		if (STATE_RUNNABLE(t->state))
 			charge(t, t->since, at);
+		t->stop.flags |= STOP_HEALED;
+		keep_stop(t, &t->stop, at);
 	}
-	advance(t, at);
+	advance(t, NULL, at, t->steal_base);
+	t->irq_base = lane ? lane->irq_ns : 0;
+	t->steal_base = steal_of(task);
 	t->gen++;
 	barrier();
 	t->state = STATE_RUN;
@@ -157,11 +240,20 @@ static __always_inline void heal(struct thread *t, struct task_struct *task, __u
 static __always_inline bool throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->throttled))
-		return BPF_CORE_READ(task, throttled);
-	return BPF_CORE_READ(task, se.cfs_rq, throttle_count);
+		return task->throttled;
+	return task->se.cfs_rq->throttle_count;
 }
 
-static __always_inline __u32 state_after(struct task_struct *prev, bool preempt, __u32 prev_state)
+/* The group's own account of the time that it was stopped; 0: this kernel keeps none. */
+static __always_inline __u64 throttled_time(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(struct cfs_rq, throttled_clock_self_time))
+		return 0;
+	return task->se.cfs_rq->throttled_clock_self_time;
+}
+
+static __always_inline __u32 state_after(struct thread *t, struct task_struct *prev, bool preempt,
+					 __u32 prev_state)
 {
 	__u32 live;
 
@@ -171,34 +263,103 @@ static __always_inline __u32 state_after(struct task_struct *prev, bool preempt,
 	live = prev->__state;
 	if (live == TASK_WAKING)
 		return STATE_WAKE;
-	return live ? STATE_BLOCKED : STATE_PREEMPTED;
+	return live ? blocked_on(t, prev, prev_state) : STATE_PREEMPTED;
 }
 
-static __always_inline void leave(struct thread *t, struct task_struct *task, __u64 now, __u32 cpu,
-				  __u32 state)
+/* The traced call that the thread is in, or the gap between two. */
+static __always_inline __u16 place_of(const struct thread *t)
 {
+	return t->depth ? t->frame[0].op : t->in_gap ? OP_GAP : OP_SLOTS;
+}
+
+/* The Python line at which a thread stops will be looked up here: the thread is still current. */
+static __always_inline void begin_stop(struct thread *t, __u64 now)
+{
+	struct stop *stop = &t->stop;
+
+	stop->from_ns = stop->wake_ns = now;
+	stop->waker = stop->waker_pid = stop->waker_serial = 0;
+	stop->by = WAKER_nobody;
+	stop->irq = stop->nr = -1;
+	stop->op = place_of(t);
+	stop->obj = stop->obj2 = 0;
+	stop->fd = -1;
+	stop->flags = stop->line = 0;
+	stop->cpu_pid = 0;
+	stop->cpu_ns = 0;
+	t->epoll = t->sock = 0;
+}
+
+/* One moment on one CPU: all transitions of a switch use the same clock reading. */
+struct moment {
+	struct lane *lane;
+	__u64 now, steal;
+};
+
+static __always_inline void leave(struct thread *t, struct task_struct *task,
+				  const struct moment *at, bool preempt, __u32 prev_state)
+{
+	struct lane *lane = at->lane;
+	__u64 now = at->now;
+	__u32 state;
+
 	if (t->state != STATE_RUN)
-		heal(t, task, now);
-	advance(t, now);
+		heal(t, task, lane, now);
+	advance(t, lane, now, at->steal);
+	begin_stop(t, now);
+	state = state_after(t, task, preempt, prev_state);
 	t->gen++;
-	t->cpu = cpu;
+	t->cpu = t->stop.cpu = bpf_get_smp_processor_id();
+	t->stop.state = state;
+	if (state == STATE_THROTTLED)
+		t->throttled_base = throttled_time(task);
 	barrier();
 	t->state = state; /* last: a waker on another CPU looks at it */
 }
 
-static __always_inline void arrive(struct thread *t, __u64 now)
+/* Of the time since a quota stopped it, what the group was not stopped for is queueing. */
+static __always_inline void end_throttle(struct thread *t, struct task_struct *task, __u64 now)
+{
+	__u64 stopped = throttled_time(task) - t->throttled_base, ns = now - t->since;
+
+	if (!t->throttled_base || !stopped || stopped >= ns)
+		return;
+	t->sum[STATE_THROTTLED] += stopped;
+	t->since += stopped;
+	t->stop.wake_ns = t->since;
+	t->state = STATE_PREEMPTED;
+	t->steal_base = 0;
+}
+
+static __always_inline void arrive(struct thread *t, struct task_struct *task,
+				   const struct moment *at)
 {
 	__u32 state = t->state;
+	__u64 now = at->now;
 
 	if (state == STATE_RUN) { /* its switch-out was not reported */
 		count(loss[LOSS_lost_state]);
-		t->state = state = STATE_UNKNOWN;
-	} else if (state == STATE_BLOCKED && t->early) {
-		t->state = state = STATE_WAKE; /* the wake-up overtook the switch-out */
+		t->state = STATE_UNKNOWN;
+		t->stop.from_ns = t->stop.wake_ns = t->since;
+		t->stop.state = STATE_UNKNOWN;
+		t->stop.flags |= STOP_HEALED;
+	} else if (STATE_BLOCKED(state)) {
+		if (t->early) { /* the wake-up overtook the switch-out */
+			t->state = STATE_WAKE;
+			t->stop.state = STATE_PREEMPTED;
+			t->steal_base = 0; /* is from before */
+		} else {
+			t->stop.wake_ns = now;
+		}
+	} else if (state == STATE_THROTTLED) {
+		end_throttle(t, task, now);
 	}
-	if (STATE_RUNNABLE(state))
+	if (STATE_RUNNABLE(t->state))
 		charge(t, t->since, now);
-	advance(t, now);
+	advance(t, NULL, now, at->steal);
+	keep_stop(t, &t->stop, now);
+	t->irq_base = at->lane->irq_ns;
+	t->steal_base = at->steal;
 	t->gen++;
 	t->early = 0;
 	barrier();
@@ -209,31 +370,35 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
+	struct thread *leaves, *comes;
+	struct moment at = {};
 	struct lane *lane;
-	struct thread *t;
 	struct slice *s;
-	__u64 now;
 
 	if (!active)
 		return 0;
-	lane = bpf_map_lookup_elem(&lanes, &cpu);
+	lane = this_lane();
 	if (!lane)
 		return 0;
-	now = bpf_ktime_get_boot_ns();
 	if (lane->last_next != (__u64)prev && lane->last_next)
 		count(loss[LOSS_missed_switch]);
 	lane->last_next = (__u64)next;
 
-	t = thread_of(prev);
-	if (t)
-		leave(t, prev, now, cpu, state_after(prev, preempt, prev_state));
-	t = thread_of(next);
-	if (t)
-		arrive(t, now);
+	leaves = thread_of(prev);
+	comes = thread_of(next);
+	at.lane = lane;
+	if (leaves) /* two ifs: clang would OR the pointers, which the verifier refuses */
+		at.steal = steal_of(prev);
+	if (comes)
+		at.steal = steal_of(next); /* the same CPU's */
+	at.now = bpf_ktime_get_boot_ns();
+	if (leaves)
+		leave(leaves, prev, &at, preempt, prev_state);
+	if (comes)
+		arrive(comes, next, &at);
 
 	s = &lane->slice[lane->head & (SLICES - 1)];
-	s->start = now;
+	s->start = at.now;
 	s->pid = next->tgid;
 	s->tid = next->pid;
 	copy_comm(s->comm, next);
@@ -241,26 +406,49 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	return 0;
 }
 
+static __always_inline void name_waker(struct thread *t, struct lane *lane)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct stop *stop = &t->stop;
+	struct thread *waker;
+
+	stop->by = waker_of(current, lane, &stop->irq);
+	if (stop->by != WAKER_task && stop->by != WAKER_kthread)
+		return;
+	stop->waker = current->pid;
+	stop->waker_pid = current->tgid;
+	copy_comm(stop->waker_comm, current);
+	waker = thread_of(current);
+	stop->waker_serial = waker ? waker->serial : 0;
+}
+
 /* sched_waking, not sched_wakeup: that one comes late, on the target's CPU. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
+	struct lane *lane;
 	struct thread *t;
-	__u64 now;
+	__u64 steal, now;
 
 	if (!active)
 		return 0;
 	t = thread_of(task);
 	if (!t)
 		return 0;
+	steal = steal_of(task);
 	now = bpf_ktime_get_boot_ns();
 	if (t->state == STATE_RUN) {
 		t->early = now;
 		return 0;
 	}
-	if (t->state == STATE_BLOCKED || t->state == STATE_UNKNOWN) {
-		advance(t, now);
-		t->cpu = task->wake_cpu;
+	lane = this_lane();
+	if (lane && (STATE_BLOCKED(t->state) || t->state == STATE_UNKNOWN)) {
+		advance(t, NULL, now, steal);
+		t->steal_base = steal;
+		t->stop.wake_ns = t->since;
+		t->stop.cpu = t->cpu = task->wake_cpu;
+		name_waker(t, lane);
+		look_again(t);
 		barrier();
 		t->state = STATE_WAKE;
 	}
@@ -271,7 +459,7 @@ SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(sched_migrate, struct task_struct *task, int dest_cpu)
 {
 	struct thread *t;
-	__u64 now;
+	__u64 steal, now;
 
 	if (!active)
 		return 0;
@@ -280,11 +468,13 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int dest_cpu)
 		return 0;
 	/* Inside a wake-up (not on a queue yet) only the CPU changes. */
 	if (t->state == STATE_PREEMPTED || (t->state == STATE_WAKE && task->on_rq)) {
+		steal = steal_of(task); /* still the old CPU's: it has not moved yet */
 		now = bpf_ktime_get_boot_ns();
 		charge(t, t->since, now);
-		advance(t, now);
+		advance(t, NULL, now, steal);
 	}
-	t->cpu = dest_cpu;
+	t->steal_base = 0; /* another CPU, another account */
+	t->stop.cpu = t->cpu = dest_cpu;
 	return 0;
 }
 
@@ -293,8 +483,13 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int dest_cpu)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(sched_fork, struct task_struct *parent, struct task_struct *child)
 {
-	if (active && thread_of(parent))
-		thread_adopt(child, STATE_WAKE);
+	struct thread *t = active ? thread_of(parent) : NULL;
+
+	if (t && !t->related) {
+		thread_adopt(child, STATE_WAKE, false);
+		if (child->pid == child->tgid)
+			host_event(HOST_fork, parent, child->pid, 0);
+	}
 	return 0;
 }
 
@@ -308,7 +503,9 @@ int BPF_PROG(sched_new, struct task_struct *task)
 	t = thread_of(task);
 	if (t) {
 		t->since = bpf_ktime_get_boot_ns();
-		t->cpu = task->wake_cpu;
+		begin_stop(t, t->since);
+		t->stop.state = STATE_PREEMPTED;
+		t->stop.cpu = t->cpu = task->wake_cpu;
 	}
 	return 0;
 }
@@ -335,6 +532,7 @@ int BPF_PROG(sched_exit, struct task_struct *task)
 
 /* Threads that existed before their process made its first call. */
 __u32 adopt_pid;
+bool adopt_related; /* they make no calls themselves */
 
 SEC("iter/task")
 int adopt_threads(struct bpf_iter__task *ctx)
@@ -344,7 +542,7 @@ int adopt_threads(struct bpf_iter__task *ctx)
 
 	if (!task || (__u32)task->tgid != adopt_pid || task->flags & PF_EXITING || thread_of(task))
 		return 0;
-	t = thread_adopt(task, STATE_UNKNOWN);
+	t = thread_adopt(task, STATE_UNKNOWN, adopt_related);
 	/* It may have passed its exit event while we looked: then nobody else would note it. */
 	if (t && task->flags & PF_EXITING)
 		note_exit(t, task);

@@ -10,14 +10,35 @@
 
 /*
  * Where the time of a thread goes. Every transition uses one clock reading, so the sums over all
- * states equal wall time by construction.
+ * states equal wall time by construction. The order matters: STATE_BLOCKED() and others are ranges.
  */
 #define STATES(X)                                                                                  \
 	X(RUN, run, "on CPU")                                                                      \
+	X(GC, gc, "on CPU, collecting Python's garbage")                                           \
+	X(RECLAIM, reclaim, "on CPU, freeing memory for itself")                                   \
+	X(IRQ, irq, "interrupted by a device")                                                     \
+	X(STEAL, steal, "the hypervisor ran something else")                                       \
 	X(PREEMPTED, preempted, "preempted, waiting for a CPU")                                    \
 	X(WAKE, wake, "woken, waiting for a CPU")                                                  \
 	X(THROTTLED, throttled, "stopped by its CPU quota")                                        \
-	X(BLOCKED, blocked, "blocked in the kernel")                                               \
+	X(FUTEX, futex, "waiting for a lock or another thread")                                    \
+	X(PIPE, pipe, "waiting on a pipe")                                                         \
+	X(SOCKET, socket, "waiting on a socket")                                                   \
+	X(POLL, poll, "waiting for one of several events")                                         \
+	X(READ, read, "reading a file")                                                            \
+	X(WRITE, write, "writing a file")                                                          \
+	X(FSYNC, fsync, "flushing a file to its disk")                                             \
+	X(PATH, path, "looking up a file")                                                         \
+	X(FAULT, fault, "waiting in a page fault")                                                 \
+	X(RECLAIM_WAIT, reclaim_wait, "waiting while it frees memory for itself")                  \
+	X(SLEEP, sleep, "sleeping by itself")                                                      \
+	X(GPU, gpu, "waiting in the GPU's driver")                                                 \
+	X(CHILD, child, "waiting for a child process")                                             \
+	X(DEVICE, device, "waiting on another device")                                             \
+	X(URING, uring, "waiting on an io_uring")                                                  \
+	X(MMAP, mmap, "changing its address space")                                                \
+	X(STOPPED, stopped, "stopped by a signal or debugger")                                     \
+	X(SYSCALL, syscall, "waiting in another system call")                                      \
 	X(UNKNOWN, unknown, "not seen")
 
 enum state {
@@ -27,7 +48,9 @@ enum state {
 		STATE_COUNT,
 };
 
+#define STATE_ON_CPU(s) ((s) <= STATE_STEAL) /* steal: it had the CPU, the CPU had no time */
 #define STATE_RUNNABLE(s) ((s) == STATE_PREEMPTED || (s) == STATE_WAKE)
+#define STATE_BLOCKED(s) ((s) >= STATE_FUTEX && (s) < STATE_UNKNOWN)
 
 /* Somebody who ran while a thread waited for the CPU. pid 0: the CPU was idle (wake-up latency). */
 struct who {
@@ -41,11 +64,25 @@ struct who {
 
 /* Why a record was sent and not only counted. */
 enum sent_because {
-	BECAUSE_SLOW = 1, /* much longer than this thread's mean for this op */
+	BECAUSE_SLOW = 1, /* much longer than is usual for this op, call site and size */
 	BECAUSE_FIRST = 2, /* the first of its kind on this thread */
 	BECAUSE_SAMPLED = 4,
 	BECAUSE_ALL = 8, /* --record-all */
 	BECAUSE_FAILED = 16, /* it returned an error */
+	BECAUSE_COLD = 32, /* long, but too early to know what is usual */
+};
+
+/* What the kernel counts for a thread anyway; a span of time has its share of each. */
+#define COUNTERS(X)                                                                                \
+	X(minor, "page faults served from memory")                                                 \
+	X(major, "page faults that needed a device, or swap")                                      \
+	X(kernel_ns, "time in the kernel, sampled at the clock tick")
+
+enum counter {
+#define X(id, text) COUNTER_##id,
+	COUNTERS(X)
+#undef X
+		COUNTER_COUNT,
 };
 
 /* One call, or one gap between calls (op == OP_GAP, aux = the op that ended it). */
@@ -61,9 +98,129 @@ struct call_event {
 	__u64 start_ns; /* boot time */
 	__u64 dur_ns;
 	__u64 bytes, stream, aux, out;
+	__u64 usual_ns; /* the median of its kind so far; 0: not known yet */
+	__u64 site; /* where it was called from: the return address; 0: not read */
 	__u64 state_ns[STATE_COUNT];
+	__u64 counter[COUNTER_COUNT];
 	struct who who[WHO_MAX]; /* waits in time order, newest first, merged by culprit */
 };
+
+/* Who ended a wait. In interrupt context it is the device, never the task that was interrupted. */
+#define WAKERS(X)                                                                                  \
+	X(nobody, "nobody: it was ready to run")                                                   \
+	X(task, "a thread")                                                                        \
+	X(kthread, "a kernel thread")                                                              \
+	X(irq, "a device's interrupt")                                                             \
+	X(block, "a finished disk request")                                                        \
+	X(net, "a received packet")                                                                \
+	X(timer, "a timer")                                                                        \
+	X(other, "an interrupt that cannot be named")
+
+enum waker {
+#define X(id, text) WAKER_##id,
+	WAKERS(X)
+#undef X
+		WAKER_COUNT,
+};
+
+#define STOP_HEALED 1 /* rebuilt after a switch that was not reported */
+#define STOP_OVERLAY 2 /* no stop: on the CPU all the time, in `state` (reclaim, gc) */
+#define STOP_PACKET_LOSS 4 /* packets of the awaited stream came out of order meanwhile */
+#define STOP_IOWAIT 8
+
+/*
+ * One stop of a thread that we follow: from leaving the CPU until it ran again, with the reason and
+ * with who ended it. Written when it is over, into a bounded memory per CPU that user space reads;
+ * with all stops of a thread, the rest of its time is running. Stops below STOP_MIN_NS are only in
+ * the sums.
+ */
+struct stop {
+	__u64 run_ns; /* ran again. Written last; 0 while the others are being written */
+	__u64 from_ns; /* left the CPU */
+	__u64 wake_ns; /* became ready to run; from_ns where it never blocked */
+	__u32 serial; /* who */
+	__u32 waker, waker_pid; /* thread and process; only for WAKER_task and WAKER_kthread */
+	__u32 waker_serial; /* 0: not followed */
+	__u8 state; /* of the blocked part; PREEMPTED or THROTTLED where it never blocked */
+	__u8 by; /* enum waker */
+	__s16 irq; /* of WAKER_irq, block, net, if known; else -1 */
+	__s16 nr; /* system call; -1: none */
+	__u16 op; /* the outermost traced call that it was in, OP_GAP between two, OP_SLOTS: neither */
+	__u64 obj; /* futex word, inode, device number, faulting instruction: by state */
+	__u64 obj2; /* socket: remote v4 address << 32 | remote port << 16 | own port; file: device */
+	__s32 fd; /* -1: none, or not known */
+	__u32 flags;
+	__u32 cpu; /* where it waited for a CPU */
+	__u32 cpu_pid; /* who had that CPU longest meanwhile; 0: idle */
+	__u64 cpu_ns; /* ... and how long */
+	__u32 line; /* kept for the Python line at which it stopped; 0: not known */
+	__u32 pad;
+	char waker_comm[COMM_LEN];
+};
+
+#define STOP_MIN_NS 20000ull
+
+/* A run of equal calls of one thread: the rhythm from which steps are found. */
+struct beat {
+	__u64 start_ns, end_ns; /* first entry, last exit (of entry-only ops: last entry) */
+	__u64 in_ns; /* inside these calls, where they are timed */
+	__u64 wait_ns; /* not running in the gaps before each of them */
+	__u32 op; /* | direction of a copy << 16 */
+	__u32 count;
+};
+
+#define BEAT_OP(b) ((b)&0xffff)
+#define TAPES 64 /* threads whose rhythm is kept */
+#define BEATS 2048 /* per tape, a power of two */
+
+struct tape {
+	__u32 serial; /* 0: free */
+	__u32 pad;
+	__u64 head; /* beats begun: the one before it may still grow */
+};
+
+/* Something that happened on the host, aggregated where it may be frequent. */
+#define HOST_EVENTS(X)                                                                             \
+	X(exec, "a followed process started a program")                                            \
+	X(exit, "a followed process ended")                                                        \
+	X(fork, "a followed process made a child")                                                 \
+	X(oom_kill, "the kernel killed a process for want of memory")                              \
+	X(retransmit, "TCP sent again what was not acknowledged")                                  \
+	X(reclaim, "a followed thread had to free memory for itself")                              \
+	X(compaction, "a followed thread had to move memory for itself")
+
+enum host_event {
+#define X(id, text) HOST_##id,
+	HOST_EVENTS(X)
+#undef X
+		HOST_COUNT,
+};
+
+/* Counted per key, with the first and the last time: never one record per packet. */
+struct host_key {
+	__u32 event; /* enum host_event */
+	__u32 pid; /* whose; 0: unknown */
+	__u64 obj; /* retransmit: as stop.obj2, seen from the sender; exec, fork: the child */
+};
+
+struct host_count {
+	__u64 first_ns, last_ns, count, ns; /* ns: of those with a length */
+	char comm[COMM_LEN];
+};
+
+#define HOST_KEYS 4096
+
+/* A file that somebody waited for: its name, kept once. */
+struct file_key {
+	__u64 ino;
+	__u64 dev;
+};
+
+struct file_name {
+	char name[40], parent[24]; /* last two parts of the path, as much as fits */
+};
+
+#define FILES 4096
 
 /*
  * The complete account of one op on one thread: nothing is sampled here. One writer, the thread
@@ -81,6 +238,7 @@ struct tally {
 	__u64 sent, dropped; /* to the ring / ring full */
 	__u64 errors; /* returned non-zero */
 	__u64 bytes;
+	__u64 counter[COUNTER_COUNT]; /* outermost only, as the states */
 	__u32 hist[HIST_BUCKETS]; /* of timed calls */
 };
 
@@ -90,7 +248,8 @@ struct tally {
 struct task_info {
 	__u32 pid, tid;
 	__u32 ppid;
-	__u32 leader; /* 1: the process itself */
+	__u16 leader; /* 1: the process itself */
+	__u16 related; /* 1: makes no traced calls, but was seen to wake one that does */
 	__u64 start_ns; /* boot time; with pid, the identity of the process: group leader's start */
 	__u64 adopted_ns;
 	__u64 exited_ns; /* 0: alive */
@@ -124,7 +283,12 @@ struct blame {
 	X(missed_switch, "context switches the kernel did not report")                             \
 	X(lost_state, "waits whose end was rebuilt after a missed switch")                         \
 	X(short_history, "waits longer than the CPU's history of slices")                          \
-	X(no_blame, "waits charged to nobody: blame table full")
+	X(no_blame, "waits charged to nobody: blame table full")                                   \
+	X(no_host_event, "host events not counted: table full")                                    \
+	X(history, "stops overwritten before they were read")                                      \
+	X(beats, "beats overwritten before they were read")                                        \
+	X(no_tape, "threads whose rhythm is not kept: too many")                                   \
+	X(late_steal, "spans in which the hypervisor's time was told late")
 
 enum loss {
 #define X(id, text) LOSS_##id,
@@ -148,8 +312,14 @@ struct stats {
 
 /* No hidden padding: both compilers must agree, and stale bytes must not reach the store. */
 _Static_assert(sizeof(struct who) == 32, "struct who");
-_Static_assert(sizeof(struct call_event) == 32 + 6 * 8 + STATE_COUNT * 8 + WHO_MAX * 32, "call");
-_Static_assert(sizeof(struct tally) == 8 + 9 * 8 + STATE_COUNT * 8 + HIST_BUCKETS * 4, "tally");
+_Static_assert(sizeof(struct call_event) ==
+		       32 + 8 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + WHO_MAX * 32,
+	       "call");
+_Static_assert(sizeof(struct tally) ==
+		       8 + 9 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + HIST_BUCKETS * 4,
+	       "tally");
+_Static_assert(sizeof(struct stop) == 112, "struct stop");
+_Static_assert(sizeof(struct beat) == 40, "struct beat");
 _Static_assert(sizeof(struct task_info) == 56, "struct task_info");
 _Static_assert(sizeof(struct blame_key) == 12, "struct blame_key");
 

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,42 +16,20 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "capture/calibrate.h"
-#include "capture/watch.h"
-#include "probe.skel.h"
+#include "capture/capture_int.h"
+#include "capture/gc.h"
+#include "capture/kernel.h"
 
 #define RESCAN_NS (10 * 1000000000ull) /* the net under the kernel's events, */
 #define RESCAN_ALONE_NS 500000000ull /* ... or all there is without them */
 #define RESCAN_LOST_NS 1000000000ull /* after lost events: soon, but no faster than this */
 #define DRAIN_NS 50000000ull /* a process that maps without end must not keep us busy */
-#define DRAIN_PIDS 256
 #define RING_BYTES (1u << 20)
 #define RING_ALL_BYTES (16u << 20) /* when every call is sent */
+#define HISTORY_MAX 16384u /* stops per CPU, powers of two */
+#define HISTORY_MIN 512u
+#define HISTORY_TOTAL 131072u /* 14 MB */
 #define TAKE_NS 50000000ull /* longest stay at the ring */
-
-struct capture {
-	struct capture_opts opts;
-	struct probe *probe;
-	struct ring_buffer *ring;
-	struct tally *tallies; /* the kernel's, mapped */
-	size_t tallies_len;
-	struct libs *libs;
-	struct watch *watch;
-	struct capture_cost cost;
-	uint64_t rescan_at, drain_at;
-	struct {
-		int pid;
-		uint64_t inode;
-		char path[256];
-	} mapped[DRAIN_PIDS]; /* since the last look: one per process and file */
-	int mappings;
-	capture_fn fn;
-	void *arg;
-	unsigned taken; /* records, in this visit to the ring, */
-	uint64_t take_until; /* ... which ends then */
-	pthread_t detacher;
-	struct libs *detaching;
-	bool detached, detacher_runs, behind;
-};
 
 /* Producers can be faster than we are: the ring is left in time for the rest of the work. */
 static int on_record(void *ctx, void *data, size_t len)
@@ -113,6 +91,66 @@ static void set_program(struct bpf_program *prog, bool load, int attach_type)
 	bpf_program__set_expected_attach_type(prog, (enum bpf_attach_type)attach_type);
 }
 
+/* Seconds of history on a busy CPU, and a bounded sum on hosts with many. */
+static uint32_t history_per_cpu(int cpus)
+{
+	uint32_t size = HISTORY_MAX;
+
+	while (size > HISTORY_MIN && size * (uint64_t)cpus > HISTORY_TOTAL)
+		size /= 2;
+	return size;
+}
+
+/* Events that not every kernel has, and what is lost without them is only detail. */
+static void choose_tracepoints(struct probe *p)
+{
+	const struct {
+		struct bpf_program *prog;
+		const char *name;
+		bool pointer; /* older kernels pass a number */
+	} optional[] = {
+		{ p->progs.irq_entry, "irq_handler_entry", false },
+		{ p->progs.irq_exit, "irq_handler_exit", false },
+		{ p->progs.soft_entry, "softirq_entry", false },
+		{ p->progs.soft_exit, "softirq_exit", false },
+		{ p->progs.clock_entry, "local_timer_entry", false },
+		{ p->progs.clock_exit, "local_timer_exit", false },
+		{ p->progs.timer_entry, "hrtimer_expire_entry", false },
+		{ p->progs.timer_exit, "hrtimer_expire_exit", false },
+		{ p->progs.reclaim_begin, "mm_vmscan_direct_reclaim_begin", false },
+		{ p->progs.reclaim_end, "mm_vmscan_direct_reclaim_end", false },
+		{ p->progs.memcg_reclaim_begin, "mm_vmscan_memcg_reclaim_begin", false },
+		{ p->progs.memcg_reclaim_end, "mm_vmscan_memcg_reclaim_end", false },
+		{ p->progs.compact_begin, "mm_compaction_begin", false },
+		{ p->progs.compact_end, "mm_compaction_end", false },
+		{ p->progs.oom_kill, "mark_victim", true },
+		{ p->progs.retransmit, "tcp_retransmit_skb", true },
+		{ p->progs.process_exec, "sched_process_exec", true },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(optional); i++) {
+		bool has = kernel_has_tracepoint(optional[i].name, optional[i].pointer);
+
+		if (!has)
+			log_debug("this kernel has no tracepoint %s", optional[i].name);
+		bpf_program__set_autoload(optional[i].prog, has);
+	}
+}
+
+static void tell_kernel(struct probe *p)
+{
+	struct kernel kernel;
+	uint16_t states[SYSCALL_NUMBERS];
+
+	kernel_read(&kernel);
+	syscall_states(states);
+	p->rodata->preempt_count_offset = kernel.preempt_count_offset;
+	p->rodata->steal_offset = kernel.steal_offset;
+	memcpy((void *)p->rodata->gpu_major, kernel.gpu_major, sizeof(kernel.gpu_major));
+	memcpy((void *)p->rodata->syscall_state, states, sizeof(states));
+	choose_tracepoints(p);
+}
+
 static void configure(struct capture *c)
 {
 	struct probe *p = c->probe;
@@ -121,7 +159,13 @@ static void configure(struct capture *c)
 
 	p->rodata->slow_ns = c->opts.slow_ns ? c->opts.slow_ns : CAPTURE_SLOW_NS;
 	p->rodata->record_all = c->opts.record_all;
-	bpf_map__set_max_entries(p->maps.lanes, (uint32_t)libbpf_num_possible_cpus());
+	c->cpus = libbpf_num_possible_cpus();
+	c->history_size = history_per_cpu(c->cpus);
+	p->rodata->history_size = c->history_size;
+	bpf_map__set_max_entries(p->maps.lanes, (uint32_t)c->cpus);
+	bpf_map__set_max_entries(p->maps.history_heads, (uint32_t)c->cpus);
+	bpf_map__set_max_entries(p->maps.history, (uint32_t)c->cpus * c->history_size);
+	tell_kernel(p);
 	if (!c->opts.ring_bytes)
 		c->opts.ring_bytes = c->opts.record_all ? RING_ALL_BYTES : RING_BYTES;
 	bpf_map__set_max_entries(p->maps.ring, (uint32_t)c->opts.ring_bytes);
@@ -129,6 +173,8 @@ static void configure(struct capture *c)
 	set_program(p->progs.call_enter, !session, plain);
 	set_program(p->progs.call_return, !session, plain);
 	set_program(p->progs.call_session, session, link_attach_type(c->opts.mode, true));
+	set_program(p->progs.gc_start, true, plain);
+	set_program(p->progs.gc_done, true, plain);
 	bpf_program__set_autoattach(p->progs.adopt_threads, false);
 }
 
@@ -190,34 +236,17 @@ static int attach_sched(struct capture *c)
 	return err ? fail(err, "attach to the scheduler's tracepoints: %s", strerror(-err)) : 0;
 }
 
-static int map_tallies(struct capture *c)
-{
-	int fd = bpf_map__fd(c->probe->maps.free_tallies);
-
-	/* As the kernel maps an array: values rounded up to 8 bytes, the whole to a page. */
-	c->tallies_len = (sizeof(struct tally) * TALLIES + 4095) & ~4095ul;
-	c->tallies = mmap(NULL, c->tallies_len, PROT_READ | PROT_WRITE, MAP_SHARED,
-			  bpf_map__fd(c->probe->maps.tallies), 0);
-	if (c->tallies == MAP_FAILED) {
-		c->tallies = NULL;
-		return fail(-errno, "map the counters: %s", strerror(errno));
-	}
-	for (uint32_t i = 0; i < TALLIES; i++)
-		if (bpf_map_update_elem(fd, NULL, &i, BPF_ANY))
-			return fail(-errno, "fill the list of counters: %s", strerror(errno));
-	return 0;
-}
-
 /* ---- finding processes ---- */
 
 /* Follow the threads that a process has already; new ones are followed when they are born. */
-static void adopt(struct capture *c, int pid)
+static void adopt(struct capture *c, int pid, bool related)
 {
 	struct bpf_link *link;
 	char buf[64];
 	int fd;
 
 	c->probe->bss->adopt_pid = (uint32_t)pid;
+	c->probe->bss->adopt_related = related;
 	link = bpf_program__attach_iter(c->probe->progs.adopt_threads, NULL);
 	if (!link)
 		return;
@@ -230,12 +259,19 @@ static void adopt(struct capture *c, int pid)
 	bpf_link__destroy(link);
 }
 
+void capture_follow(struct capture *c, uint32_t pid)
+{
+	if (!c->detached && pid != (uint32_t)getpid())
+		adopt(c, (int)pid, true);
+}
+
 static void on_lib(int pid, const struct lib *lib, void *arg)
 {
 	struct capture *c = arg;
 
 	c->probe->bss->active = true; /* until now a context switch cost next to nothing */
-	adopt(c, pid);
+	adopt(c, pid, false);
+	gc_see(c->gc, pid);
 	if (c->opts.on_lib)
 		c->opts.on_lib(pid, lib, c->opts.arg);
 }
@@ -268,13 +304,21 @@ static void rescan(struct capture *c)
 static void forget_calibration(struct capture *c)
 {
 	int fd = bpf_map__fd(c->probe->maps.tasks);
+	int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	uint32_t serial;
 
+	if (self >= 0) {
+		bpf_map_delete_elem(bpf_map__fd(c->probe->maps.threads), &self);
+		close(self);
+	}
 	for (uint32_t i = 0; i < TALLIES; i++)
 		if (c->tallies[i].serial)
 			capture_reuse_tally(c, i);
 	while (!bpf_map_get_next_key(fd, NULL, &serial))
 		bpf_map_delete_elem(fd, &serial);
+	for (uint32_t i = 0; i < TAPES; i++)
+		if (c->tapes[i].serial)
+			capture_reuse_tape(c, i);
 	take_records(c, NULL, NULL);
 	c->probe->bss->stats.stepped = 0;
 	c->probe->bss->active = false;
@@ -292,7 +336,7 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	c->opts = *opts;
 	err = load(c);
 	if (!err)
-		err = map_tallies(c);
+		err = capture_map(c);
 	if (err)
 		goto out;
 	c->ring = ring_buffer__new(bpf_map__fd(c->probe->maps.ring), on_record, c, NULL);
@@ -311,6 +355,8 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 		.only_pid = opts->only_pid,
 	};
 	c->libs = libs_new(&libs, on_lib, c);
+	c->gc = gc_new(c->opts.mode, bpf_program__fd(c->probe->progs.gc_start),
+		       bpf_program__fd(c->probe->progs.gc_done));
 	calibrate(&libs, &c->cost);
 	forget_calibration(c);
 	c->probe->bss->only_pid = (uint32_t)opts->only_pid;
@@ -335,6 +381,7 @@ static void *detach_all(void *arg)
 	struct capture *c = arg;
 
 	libs_free(c->detaching);
+	gc_free(c->gc);
 	return NULL;
 }
 
@@ -370,8 +417,7 @@ void capture_close(struct capture *c)
 	capture_wait_detached(c);
 	watch_close(c->watch);
 	ring_buffer__free(c->ring);
-	if (c->tallies)
-		munmap(c->tallies, c->tallies_len);
+	capture_unmap(c);
 	probe__destroy(c->probe);
 	free(c);
 }
@@ -425,72 +471,4 @@ int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 bool capture_behind(const struct capture *c)
 {
 	return c->behind;
-}
-
-/* ---- reading the maps ---- */
-
-void capture_each_tally(struct capture *c, tally_fn fn, void *arg)
-{
-	uint32_t high = (uint32_t)min_u64(c->probe->bss->tallies_high, TALLIES);
-
-	for (uint32_t i = 0; i < high; i++) {
-		const struct tally *t = &c->tallies[i];
-
-		if (__atomic_load_n(&t->serial, __ATOMIC_ACQUIRE))
-			fn(i, t, arg);
-	}
-}
-
-void capture_reuse_tally(struct capture *c, uint32_t index)
-{
-	memset(&c->tallies[index], 0, sizeof(struct tally));
-	bpf_map_update_elem(bpf_map__fd(c->probe->maps.free_tallies), NULL, &index, BPF_ANY);
-}
-
-void capture_each_task(struct capture *c, task_fn fn, void *arg)
-{
-	int fd = bpf_map__fd(c->probe->maps.tasks);
-	uint32_t serial, *prev = NULL, last;
-	struct task_info info;
-
-	while (!bpf_map_get_next_key(fd, prev, &serial)) {
-		if (!bpf_map_lookup_elem(fd, &serial, &info))
-			fn(serial, &info, arg);
-		last = serial;
-		prev = &last;
-	}
-}
-
-int capture_find_task(struct capture *c, uint32_t serial, struct task_info *ret)
-{
-	return bpf_map_lookup_elem(bpf_map__fd(c->probe->maps.tasks), &serial, ret) ? -ESRCH : 0;
-}
-
-void capture_forget_task(struct capture *c, uint32_t serial)
-{
-	bpf_map_delete_elem(bpf_map__fd(c->probe->maps.tasks), &serial);
-}
-
-void capture_each_blame(struct capture *c, blame_fn fn, void *arg)
-{
-	int fd = bpf_map__fd(c->probe->maps.blames);
-	struct blame_key key, last, *prev = NULL;
-	struct blame blame;
-
-	while (!bpf_map_get_next_key(fd, prev, &key)) {
-		if (!bpf_map_lookup_elem(fd, &key, &blame))
-			fn(&key, &blame, arg);
-		last = key;
-		prev = &last;
-	}
-}
-
-void capture_forget_blame(struct capture *c, const struct blame_key *key)
-{
-	bpf_map_delete_elem(bpf_map__fd(c->probe->maps.blames), key);
-}
-
-void capture_stats(const struct capture *c, struct stats *ret)
-{
-	*ret = c->probe->bss->stats;
 }

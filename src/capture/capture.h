@@ -83,6 +83,31 @@ typedef void (*blame_fn)(const struct blame_key *key, const struct blame *blame,
 void capture_each_blame(struct capture *c, blame_fn fn, void *arg);
 void capture_forget_blame(struct capture *c, const struct blame_key *key);
 
+/*
+ * Every stop since the last look, in order per CPU only. Those that were overwritten before we came
+ * are counted as loss. The stop is borrowed for the call.
+ */
+typedef void (*stop_fn)(const struct stop *stop, void *arg);
+void capture_each_stop(struct capture *c, stop_fn fn, void *arg);
+
+/* Follow a process that makes no traced calls, because it was seen to wake one that does. */
+void capture_follow(struct capture *c, uint32_t pid);
+
+/* The finished beats of each thread since the last look. broken: some before these were lost. */
+typedef void (*beats_fn)(uint32_t serial, const struct beat *beats, size_t n, bool broken,
+			 void *arg);
+void capture_each_tape(struct capture *c, beats_fn fn, void *arg);
+void capture_reuse_tape(struct capture *c, uint32_t index);
+void capture_forget_tape(struct capture *c, uint32_t serial);
+
+/* Counts since they were forgotten last. */
+typedef void (*host_fn)(const struct host_key *key, const struct host_count *count, void *arg);
+void capture_each_host_event(struct capture *c, host_fn fn, void *arg);
+void capture_forget_host_event(struct capture *c, const struct host_key *key);
+
+/* The name of a file that somebody waited for. -ENOENT: forgotten. */
+int capture_file_name(struct capture *c, const struct file_key *key, struct file_name *ret);
+
 void capture_stats(const struct capture *c, struct stats *ret);
 
 /* The copies found so far. */

@@ -120,8 +120,7 @@ bool elf_at(const struct elf *e, uint64_t addr, bool exec, struct extent *ret)
 	return false;
 }
 
-/* How many section headers can be read; 0 when they were stripped or lie outside the file. */
-static int count_sections(struct elf *e, uint64_t *ret)
+int elf_sections(struct elf *e, uint64_t *ret)
 {
 	uint64_t n = e->head.e_shnum;
 	Elf64_Shdr first;
@@ -171,7 +170,7 @@ static int find_by_sections(struct elf *e, struct symtab *dynsym, struct symtab 
 	uint64_t n;
 	int err;
 
-	err = count_sections(e, &n);
+	err = elf_sections(e, &n);
 	for (uint64_t at = 0; !err && at < n; at += step) {
 		size_t batch = (size_t)min_u64(step, n - at);
 

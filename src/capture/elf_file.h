@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to elf.c: an ELF file opened for reading, and where its symbol tables are. */
+/* Private to src/capture: an ELF file opened for reading, and where its tables are. */
 #ifndef CAPTURE_ELF_FILE_H
 #define CAPTURE_ELF_FILE_H
 
@@ -51,6 +51,9 @@ int elf_read(struct elf *e, uint64_t offset, void *dst, size_t len);
 
 /* The file bytes from a virtual address to the end of its segment; executable ones if asked. */
 bool elf_at(const struct elf *e, uint64_t addr, bool exec, struct extent *ret);
+
+/* How many section headers can be read; 0 when they were stripped or lie outside the file. */
+int elf_sections(struct elf *e, uint64_t *ret);
 
 /* Where .dynsym and .symtab claim to be. */
 int elf_symtabs(struct elf *e, struct symtab *dynsym, struct symtab *symtab);

@@ -139,8 +139,9 @@ static int attach_entry(const struct libs_opts *o, struct entry *e)
 	for (int i = 0; i < n; i++) {
 		const struct op *op = &op_table[sites[i].op];
 		bool stepped = sites[i].class == INSN_STEPPED;
-		struct site site = { sites[i].offset,
-				     (uint64_t)sites[i].op | (stepped ? COOKIE_STEPPED : 0) };
+		struct site site = { .offset = sites[i].offset,
+				     .cookie = (uint64_t)sites[i].op |
+					       (stepped ? COOKIE_STEPPED : 0) };
 
 		if (sites[i].class == INSN_REFUSED) {
 			e->lib.refused++;

@@ -21,6 +21,7 @@
 #define TRACE_UPROBE_MULTI 48
 #define TRACE_UPROBE_SESSION 57
 #define UPROBE_MULTI_RETURN 1
+#define PERF_SEMAPHORE_SHIFT 32
 
 struct uprobe_multi_attr {
 	uint32_t prog_fd, target_fd, attach_type, flags;
@@ -76,11 +77,13 @@ static int link_multi(struct links *links, const struct attach *how, const char 
 		      const struct site *sites, size_t n)
 {
 	uint64_t *offsets = xcalloc(n, sizeof(*offsets)), *cookies = xcalloc(n, sizeof(*cookies));
+	uint64_t *semaphores = xcalloc(n, sizeof(*semaphores));
 	struct uprobe_multi_attr attr = {
 		.prog_fd = (uint32_t)how->prog_fd,
 		.attach_type = (uint32_t)link_attach_type(how->mode, true),
 		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)offsets,
+		.ref_ctr_offsets = (uintptr_t)semaphores,
 		.cookies = (uintptr_t)cookies,
 		.cnt = (uint32_t)n,
 		.multi_flags = how->at_return ? UPROBE_MULTI_RETURN : 0,
@@ -90,10 +93,12 @@ static int link_multi(struct links *links, const struct attach *how, const char 
 	for (size_t i = 0; i < n; i++) {
 		offsets[i] = sites[i].offset;
 		cookies[i] = sites[i].cookie;
+		semaphores[i] = sites[i].semaphore;
 	}
 	fd = bpf_link(&attr, sizeof(attr));
 	free(offsets);
 	free(cookies);
+	free(semaphores);
 	if (fd < 0)
 		return fail(fd, "uprobe_multi on %s: %s", path, strerror(-fd));
 	keep(links, fd);
@@ -118,7 +123,7 @@ static int link_perf_one(struct links *links, uint32_t type, const struct attach
 	struct perf_event_attr event = {
 		.type = type,
 		.size = sizeof(event),
-		.config = how->at_return,
+		.config = (uint64_t)how->at_return | site->semaphore << PERF_SEMAPHORE_SHIFT,
 		.config1 = (uintptr_t)path,
 		.config2 = site->offset,
 	};

@@ -33,6 +33,7 @@ int link_attach_type(enum attach_mode mode, bool session);
 struct site {
 	uint64_t offset;
 	uint64_t cookie;
+	uint64_t semaphore; /* offset of the counter that switches a static probe on; 0: none */
 };
 
 /* The links of one library. Starts as zeros. */

@@ -28,7 +28,9 @@ static void check(const struct record *rec, const struct call_event *e)
 	need(rec->who_count <= WHO_MAX);
 	need(rec->start_ns + rec->dur_ns >= rec->start_ns);
 	need(rec->start_ns == e->start_ns && rec->dur_ns == e->dur_ns);
+	need(rec->usual_ns == e->usual_ns && rec->site == e->site);
 	need(memcmp(rec->state_ns, e->state_ns, sizeof(rec->state_ns)) == 0);
+	need(memcmp(rec->counter, e->counter, sizeof(rec->counter)) == 0);
 	for (int i = 0; i < WHO_MAX; i++) {
 		need(strnlen(rec->who[i].comm, COMM_LEN) < COMM_LEN);
 		need(rec->who[i].ns == e->who[i].ns && rec->who[i].pid == e->who[i].pid);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Running, but not for itself: Python's garbage collector, and freeing memory before one gets any. */
+#ifndef PROBE_OVERLAY_BPF_H
+#define PROBE_OVERLAY_BPF_H
+
+#include "probe/time.bpf.h"
+
+/*
+ * Between these two the thread runs, but not for itself: it collects garbage or frees memory. That
+ * time gets its own state, and its own entry in the history, where it may explain another's wait.
+ */
+static __always_inline void begin_overlay(__u32 state)
+{
+	struct thread *t = active ? thread_of(bpf_get_current_task_btf()) : NULL;
+
+	if (!t || t->overlays++)
+		return;
+	tick(t);
+	t->run_as = state;
+	t->overlay_ns = t->now.ns;
+}
+
+static __always_inline void end_overlay(__u32 state)
+{
+	struct thread *t = active ? thread_of(bpf_get_current_task_btf()) : NULL;
+	struct stop span = { .state = state, .flags = STOP_OVERLAY, .irq = -1, .nr = -1, .fd = -1 };
+
+	if (!t || !t->overlays || --t->overlays)
+		return;
+	tick(t);
+	t->run_as = STATE_RUN;
+	span.from_ns = span.wake_ns = t->overlay_ns;
+	span.op = place_of(t);
+	keep_stop(t, &span, t->now.ns);
+	if (state == STATE_RECLAIM)
+		host_event(HOST_reclaim, bpf_get_current_task_btf(), 0, t->now.ns - t->overlay_ns);
+}
+
+SEC("uprobe")
+int gc_start(struct pt_regs *ctx)
+{
+	begin_overlay(STATE_GC);
+	return 0;
+}
+
+SEC("uprobe")
+int gc_done(struct pt_regs *ctx)
+{
+	end_overlay(STATE_GC);
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
+int BPF_PROG(reclaim_begin)
+{
+	begin_overlay(STATE_RECLAIM);
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_end")
+int BPF_PROG(reclaim_end)
+{
+	end_overlay(STATE_RECLAIM);
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
+int BPF_PROG(memcg_reclaim_begin)
+{
+	begin_overlay(STATE_RECLAIM);
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
+int BPF_PROG(memcg_reclaim_end)
+{
+	end_overlay(STATE_RECLAIM);
+	return 0;
+}
+
+SEC("tp_btf/mm_compaction_begin")
+int BPF_PROG(compact_begin)
+{
+	begin_overlay(STATE_RECLAIM);
+	return 0;
+}
+
+SEC("tp_btf/mm_compaction_end")
+int BPF_PROG(compact_end)
+{
+	end_overlay(STATE_RECLAIM);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The rhythm of a thread's calls, as runs of equal ones: from it user space finds the steps. */
+#ifndef PROBE_TAPE_BPF_H
+#define PROBE_TAPE_BPF_H
+
+#include "probe/sched.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TAPES);
+	__type(key, __u32);
+	__type(value, struct tape);
+} tapes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, TAPES *BEATS);
+	__type(key, __u32);
+	__type(value, struct beat);
+} beats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE); /* indexes of free tapes; user space puts them back */
+	__uint(max_entries, TAPES);
+	__type(value, __u32);
+} free_tapes SEC(".maps");
+
+static __noinline int tape_new(struct thread *t)
+{
+	struct tape *tape;
+	__u32 i;
+
+	if (!t)
+		return 0;
+	t->tape = NO_TAPE;
+	if (bpf_map_pop_elem(&free_tapes, &i)) {
+		count(loss[LOSS_no_tape]);
+		return 0;
+	}
+	tape = bpf_map_lookup_elem(&tapes, &i);
+	if (!tape)
+		return 0;
+	tape->head = 0;
+	barrier();
+	tape->serial = t->serial;
+	t->tape = i + 1;
+	return 0;
+}
+
+/* A call of `op` that began at start_ns and ends now, in_ns of it inside; 0: only counted. */
+static __always_inline void beat(struct thread *t, __u32 op, __u64 start_ns, __u64 in_ns)
+{
+	struct tape *tape;
+	struct beat *b;
+	__u32 i;
+
+	if (!t->tape)
+		tape_new(t);
+	if (t->tape == NO_TAPE)
+		return;
+	if (!t->beat_head || t->beat_op != op) {
+		i = t->tape - 1;
+		tape = bpf_map_lookup_elem(&tapes, &i);
+		if (!tape)
+			return;
+		t->beat_op = op;
+		i = (t->tape - 1) * BEATS + (t->beat_head & (BEATS - 1));
+		b = bpf_map_lookup_elem(&beats, &i);
+		if (!b)
+			return;
+		b->op = op;
+		b->start_ns = start_ns;
+		b->in_ns = in_ns;
+		b->wait_ns = t->gap_wait_ns;
+		b->end_ns = t->now.ns;
+		b->count = 1;
+		barrier();
+		tape->head = ++t->beat_head;
+		return;
+	}
+	i = (t->tape - 1) * BEATS + ((t->beat_head - 1) & (BEATS - 1));
+	b = bpf_map_lookup_elem(&beats, &i);
+	if (!b)
+		return;
+	b->end_ns = t->now.ns;
+	b->in_ns += in_ns;
+	b->wait_ns += t->gap_wait_ns;
+	b->count++;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside capture/: its state, shared by the files that load, attach and read. */
+#ifndef CAPTURE_CAPTURE_INT_H
+#define CAPTURE_CAPTURE_INT_H
+
+#include <bpf/libbpf.h>
+#include <pthread.h>
+
+#include "capture/capture.h"
+#include "capture/watch.h"
+#include "probe.skel.h"
+
+#define DRAIN_PIDS 256
+
+/* As in probe/sched.bpf.h. */
+struct history_head {
+	uint64_t count;
+	uint64_t pad[7];
+};
+
+struct capture {
+	struct capture_opts opts;
+	struct probe *probe;
+	struct ring_buffer *ring;
+	/* The kernel's, mapped: */
+	struct tally *tallies;
+	struct tape *tapes;
+	struct beat *beats;
+	struct stop *history;
+	struct history_head *heads;
+	uint32_t history_size; /* per CPU */
+	int cpus;
+	uint64_t *history_read; /* per CPU: so many were taken */
+	uint64_t beats_read[TAPES];
+	uint64_t history_lost, beats_lost;
+	struct libs *libs;
+	struct gc_probes *gc; /* the interpreters' garbage collectors */
+	struct watch *watch;
+	struct capture_cost cost;
+	uint64_t rescan_at, drain_at;
+	struct {
+		int pid;
+		uint64_t inode;
+		char path[256];
+	} mapped[DRAIN_PIDS]; /* since the last look: one per process and file */
+	int mappings;
+	capture_fn fn;
+	void *arg;
+	unsigned taken; /* records, in this visit to the ring, */
+	uint64_t take_until; /* ... which ends then */
+	pthread_t detacher;
+	struct libs *detaching;
+	bool detached, detacher_runs, behind;
+};
+
+/* Map what the kernel lets us read without system calls, and fill the lists of free places. */
+int capture_map(struct capture *c);
+void capture_unmap(struct capture *c);
+
+#endif
