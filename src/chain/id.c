@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The identity of a chain: FNV-1a over what makes it the same one. Numbers go in byte by byte from
+ * the lowest, so that every machine and every run of the agent gives the same id.
+ */
+#include "chain/chain_int.h"
+
+static uint64_t mix_byte(uint64_t id, unsigned char byte)
+{
+	return (id ^ byte) * 0x100000001b3ull;
+}
+
+static uint64_t mix(uint64_t id, uint64_t value)
+{
+	for (int i = 0; i < 8; i++)
+		id = mix_byte(id, (unsigned char)(value >> (8 * i)));
+	return id;
+}
+
+static uint64_t mix_text(uint64_t id, const char *text, size_t cap)
+{
+	for (size_t i = 0; i < cap && text[i]; i++)
+		id = mix_byte(id, (unsigned char)text[i]);
+	return mix_byte(id, 0); /* so that no text runs into what follows */
+}
+
+/* By name: the numbers change when a version learns of another. */
+static uint64_t mix_name(uint64_t id, const char *name)
+{
+	return mix_text(id, name, SIZE_MAX);
+}
+
+bool state_has_object(enum state state)
+{
+	switch (state) {
+	case STATE_FUTEX:
+	case STATE_PIPE:
+	case STATE_SOCKET:
+	case STATE_READ:
+	case STATE_WRITE:
+	case STATE_FSYNC:
+		return true;
+	default:
+		return false; /* elsewhere obj is an address of code and the like */
+	}
+}
+
+/* Not which CPU, serial or descriptor: they differ from one time to the next. */
+static uint64_t mix_hop(uint64_t id, const struct hop *h, bool objects)
+{
+	id = mix(id, (uint64_t)h->pid << 32 | h->tid);
+	id = mix(id, (uint64_t)(uint32_t)h->nr << 32 | h->cpu_pid);
+	id = mix_name(id, state_names[h->state]);
+	id = mix_name(id, waker_names[h->by]);
+	id = mix_name(id, object_names[h->object]);
+	id = mix_name(id, relation_names[h->relation]);
+	if (objects && state_has_object(h->state))
+		id = mix(id, h->obj);
+	return mix_text(id, h->name, sizeof(h->name));
+}
+
+static uint64_t mix_chain(const struct chain *c, bool objects)
+{
+	uint64_t id = mix_byte(0xcbf29ce484222325ull, c->complete);
+
+	for (int i = 0; i < c->hops; i++)
+		id = mix_hop(id, &c->hop[i], objects);
+	return id;
+}
+
+uint64_t chain_id(const struct chain *c)
+{
+	return mix_chain(c, true);
+}
+
+uint64_t chain_shape(const struct chain *c)
+{
+	return mix_chain(c, false);
+}
