@@ -37,6 +37,8 @@ int decode(const void *bytes, size_t len, struct record *ret)
 		.stream = e.stream,
 		.aux = e.aux,
 		.out = e.out,
+		.usual_ns = e.usual_ns,
+		.site = e.site,
 		.who_count = e.who_count,
 	};
 	if (e.op == OP_GAP && e.aux < OP_COUNT) {
@@ -44,6 +46,7 @@ int decode(const void *bytes, size_t len, struct record *ret)
 		ret->aux = 0;
 	}
 	memcpy(ret->state_ns, e.state_ns, sizeof(ret->state_ns));
+	memcpy(ret->counter, e.counter, sizeof(ret->counter));
 	memcpy(ret->who, e.who, sizeof(ret->who));
 	for (uint32_t i = 0; i < WHO_MAX; i++)
 		ret->who[i].comm[COMM_LEN - 1] = '\0';

@@ -58,6 +58,8 @@ int ledger_take(struct ledger *l, uint32_t index, const struct tally *live, stru
 	};
 	for (int i = 0; i < STATE_COUNT; i++)
 		ret->state_ns[i] = now.state_ns[i] - was->state_ns[i];
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		ret->counter[i] = now.counter[i] - was->counter[i];
 	for (int i = 0; i < HIST_BUCKETS; i++)
 		ret->hist[i] = now.hist[i] - was->hist[i];
 	*was = now;

@@ -15,7 +15,10 @@ struct record {
 	uint32_t because, depth;
 	uint64_t start_ns, dur_ns; /* boot time */
 	uint64_t bytes, stream, aux, out;
+	uint64_t usual_ns; /* 0: not known */
+	uint64_t site;
 	uint64_t state_ns[STATE_COUNT];
+	uint64_t counter[COUNTER_COUNT];
 	uint32_t who_count;
 	struct who who[WHO_MAX]; /* comm is terminated */
 };
@@ -28,6 +31,7 @@ struct op_delta {
 	uint64_t total_ns;
 	uint64_t max_ns; /* the longest so far, not of this delta */
 	uint64_t state_ns[STATE_COUNT];
+	uint64_t counter[COUNTER_COUNT];
 	uint32_t hist[HIST_BUCKETS];
 };
 

@@ -2,6 +2,7 @@
 /* A trace as SQL text and back: recordings are kept and reviewed as text. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -9,8 +10,11 @@
 
 /* Every table, parents first. */
 static const char *const tables[] = {
-	"node",      "string",       "run",  "clock",        "process", "thread",  "op",
-	"op_second", "blame_second", "call", "call_culprit", "loss",    "account", "coverage",
+	"node",         "string",      "run",        "clock",         "process",
+	"thread",       "op",          "op_second",  "blame_second",  "call",
+	"call_culprit", "chain",       "hop",        "wait_second",   "call_wait",
+	"step",         "step_second", "host_event", "system_second", "core_second",
+	"incident",     "loss",        "account",    "coverage",
 };
 
 static void dump_text(FILE *out, const char *text)
@@ -27,10 +31,18 @@ static void dump_text(FILE *out, const char *text)
 static void dump_value(FILE *out, sqlite3_stmt *stmt, int i)
 {
 	const uint8_t *blob;
+	double real;
 
 	switch (sqlite3_column_type(stmt, i)) {
 	case SQLITE_INTEGER:
 		fprintf(out, "%" PRId64, (int64_t)sqlite3_column_int64(stmt, i));
+		break;
+	case SQLITE_FLOAT:
+		real = sqlite3_column_double(stmt, i);
+		if (isinf(real))
+			fputs(real < 0 ? "-9e999" : "9e999", out);
+		else
+			fputs((const char *)sqlite3_column_text(stmt, i), out); /* 15 digits */
 		break;
 	case SQLITE_TEXT:
 		dump_text(out, (const char *)sqlite3_column_text(stmt, i));

@@ -9,18 +9,26 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "store/store_int.h"
 
 #define APPLICATION_ID 0x43554c50 /* "CULP" */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
+
+void store_forget(struct store *s)
+{
+	memset(s->interned, 0, sizeof(s->interned));
+	hash_free(s->chains);
+	s->chains = NULL;
+}
 
 int store_fail(struct store *s, const char *doing)
 {
 	int code = sqlite3_errcode(s->db);
 
-	memset(s->interned, 0, sizeof(s->interned)); /* the batch that wrote them may be undone */
+	store_forget(s); /* the batch that wrote them may be undone */
 	return fail(code == SQLITE_FULL ? -ENOSPC : -EIO, "%s: %s", doing, sqlite3_errmsg(s->db));
 }
 
@@ -58,7 +66,7 @@ static int create(struct store *s)
 	return err ? err : store_exec(s, "COMMIT");
 }
 
-/* Is it ours, and of a version that we know? An empty file becomes ours when we may write. */
+/* Is it ours, and of our version? An empty file becomes ours when we may write. */
 static int check_schema(struct store *s, enum store_mode mode)
 {
 	int64_t app = 0, version = 0, tables = 0;
@@ -75,9 +83,10 @@ static int check_schema(struct store *s, enum store_mode mode)
 		return create(s);
 	if (app != APPLICATION_ID)
 		return fail(-EMEDIUMTYPE, "is a database, but not a culprit trace");
-	if (version > SCHEMA_VERSION)
+	if (version != SCHEMA_VERSION)
 		return fail(-ENOTSUP,
-			    "has schema version %lld, this culprit knows up to %d: upgrade it",
+			    "made by another version of culprit (%lld, this one uses %d): "
+			    "move it aside or give --db another file",
 			    (long long)version, SCHEMA_VERSION);
 	return 0;
 }
@@ -189,7 +198,7 @@ void store_rollback(struct store *s)
 {
 	if (!sqlite3_get_autocommit(s->db))
 		(void)store_exec(s, "ROLLBACK"); /* there is nothing more to be done */
-	memset(s->interned, 0, sizeof(s->interned));
+	store_forget(s);
 }
 
 int store_commit(struct store *s)
@@ -207,5 +216,6 @@ void store_close(struct store *s)
 	for (int i = 0; i < STMT_COUNT; i++)
 		sqlite3_finalize(s->stmt[i]);
 	sqlite3_close(s->db);
+	hash_free(s->chains);
 	free(s);
 }

@@ -1,4 +1,4 @@
--- The trace database, version 1. Times are wall-clock ns: boot time of the event plus the offset
+-- The trace database, version 2. Times are wall-clock ns: boot time of the event plus the offset
 -- that the run noted at its start (run.wall_minus_boot_ns), so they never jump within a run.
 
 CREATE TABLE node(
@@ -78,12 +78,38 @@ CREATE TABLE op_second(
 	bytes INTEGER NOT NULL,
 	total_ns INTEGER NOT NULL, -- of timed ops
 	max_ns INTEGER NOT NULL, -- the longest so far, not of this interval
-	run_ns INTEGER NOT NULL, -- these six: calls that are not inside another call,
-	preempted_ns INTEGER NOT NULL, -- so that the rows of a thread add up to its time
+	-- These states: calls that are not inside another call, so that the rows of a thread add up
+	-- to its time. See wire/event.h.
+	run_ns INTEGER NOT NULL,
+	gc_ns INTEGER NOT NULL,
+	reclaim_ns INTEGER NOT NULL,
+	irq_ns INTEGER NOT NULL,
+	steal_ns INTEGER NOT NULL,
+	preempted_ns INTEGER NOT NULL,
 	wake_ns INTEGER NOT NULL,
 	throttled_ns INTEGER NOT NULL,
-	blocked_ns INTEGER NOT NULL,
+	futex_ns INTEGER NOT NULL,
+	pipe_ns INTEGER NOT NULL,
+	socket_ns INTEGER NOT NULL,
+	poll_ns INTEGER NOT NULL,
+	read_ns INTEGER NOT NULL,
+	write_ns INTEGER NOT NULL,
+	fsync_ns INTEGER NOT NULL,
+	path_ns INTEGER NOT NULL,
+	fault_ns INTEGER NOT NULL,
+	reclaim_wait_ns INTEGER NOT NULL,
+	sleep_ns INTEGER NOT NULL,
+	gpu_ns INTEGER NOT NULL,
+	child_ns INTEGER NOT NULL,
+	device_ns INTEGER NOT NULL,
+	uring_ns INTEGER NOT NULL,
+	mmap_ns INTEGER NOT NULL,
+	stopped_ns INTEGER NOT NULL,
+	syscall_ns INTEGER NOT NULL,
 	unknown_ns INTEGER NOT NULL,
+	minor_faults INTEGER NOT NULL,
+	major_faults INTEGER NOT NULL,
+	kernel_ns INTEGER NOT NULL, -- sampled at the clock tick, part of run_ns
 	hist BLOB NOT NULL, -- pairs (bucket, count), see wire/hist.h
 	PRIMARY KEY(thread, op, at_ns)
 ) WITHOUT ROWID;
@@ -109,19 +135,45 @@ CREATE TABLE call(
 	next_op INTEGER REFERENCES op(id), -- of a gap: the call that ended it
 	start_ns INTEGER NOT NULL,
 	dur_ns INTEGER NOT NULL,
-	because INTEGER NOT NULL, -- bits: 1 slow, 2 first, 4 sampled, 8 all recorded, 16 failed
+	because INTEGER NOT NULL, -- bits: 1 slow, 2 first, 4 sampled, 8 all recorded, 16 failed, 32 cold
 	depth INTEGER NOT NULL, -- 0 = not inside another traced call
 	ret INTEGER NOT NULL,
 	bytes INTEGER NOT NULL,
 	stream INTEGER NOT NULL,
 	aux INTEGER NOT NULL,
 	out INTEGER NOT NULL,
+	usual_ns INTEGER NOT NULL, -- median of this op, site and size until then; 0 = not known
+	site INTEGER NOT NULL, -- return address; 0 = not read
 	run_ns INTEGER NOT NULL,
+	gc_ns INTEGER NOT NULL,
+	reclaim_ns INTEGER NOT NULL,
+	irq_ns INTEGER NOT NULL,
+	steal_ns INTEGER NOT NULL,
 	preempted_ns INTEGER NOT NULL,
 	wake_ns INTEGER NOT NULL,
 	throttled_ns INTEGER NOT NULL,
-	blocked_ns INTEGER NOT NULL,
-	unknown_ns INTEGER NOT NULL
+	futex_ns INTEGER NOT NULL,
+	pipe_ns INTEGER NOT NULL,
+	socket_ns INTEGER NOT NULL,
+	poll_ns INTEGER NOT NULL,
+	read_ns INTEGER NOT NULL,
+	write_ns INTEGER NOT NULL,
+	fsync_ns INTEGER NOT NULL,
+	path_ns INTEGER NOT NULL,
+	fault_ns INTEGER NOT NULL,
+	reclaim_wait_ns INTEGER NOT NULL,
+	sleep_ns INTEGER NOT NULL,
+	gpu_ns INTEGER NOT NULL,
+	child_ns INTEGER NOT NULL,
+	device_ns INTEGER NOT NULL,
+	uring_ns INTEGER NOT NULL,
+	mmap_ns INTEGER NOT NULL,
+	stopped_ns INTEGER NOT NULL,
+	syscall_ns INTEGER NOT NULL,
+	unknown_ns INTEGER NOT NULL,
+	minor_faults INTEGER NOT NULL,
+	major_faults INTEGER NOT NULL,
+	kernel_ns INTEGER NOT NULL
 );
 CREATE INDEX call_start ON call(start_ns);
 
@@ -133,6 +185,146 @@ CREATE TABLE call_culprit(
 	ns INTEGER NOT NULL
 );
 CREATE INDEX call_culprit_call ON call_culprit(call);
+
+-- Who waited for whom: a chain is told once, by the hash of its hops.
+CREATE TABLE chain(
+	id INTEGER PRIMARY KEY,
+	complete INTEGER NOT NULL -- 0 = what the last one did meanwhile is not known
+);
+
+CREATE TABLE hop(
+	chain INTEGER NOT NULL REFERENCES chain(id),
+	n INTEGER NOT NULL, -- 0 is the thread that makes the traced calls
+	pid INTEGER NOT NULL,
+	tid INTEGER NOT NULL,
+	comm INTEGER NOT NULL REFERENCES string(id),
+	relation TEXT NOT NULL, -- self, child, foreign, kernel
+	state TEXT NOT NULL, -- what it did; in the last hop: where the time was spent
+	waker TEXT NOT NULL, -- who ended that
+	object TEXT NOT NULL, -- what kind of thing it waited for, '' = none
+	name INTEGER NOT NULL REFERENCES string(id), -- of that thing, or of who had the CPU
+	cpu INTEGER NOT NULL,
+	cpu_pid INTEGER NOT NULL, -- who had the CPU; 0 = nobody
+	nr INTEGER NOT NULL, -- system call, -1 = none
+	flags INTEGER NOT NULL, -- bits: 1 rebuilt, 2 on CPU, 4 packets lost, 8 I/O wait
+	obj INTEGER NOT NULL,
+	obj2 INTEGER NOT NULL,
+	PRIMARY KEY(chain, n)
+) WITHOUT ROWID;
+
+-- What the stops of a calling thread are charged to. Complete but for stops under 20 us.
+CREATE TABLE wait_second(
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	at_ns INTEGER NOT NULL,
+	op INTEGER NOT NULL REFERENCES op(id), -- the call that it stopped in, or the gap
+	chain INTEGER NOT NULL REFERENCES chain(id),
+	ns INTEGER NOT NULL,
+	count INTEGER NOT NULL,
+	max_ns INTEGER NOT NULL,
+	PRIMARY KEY(thread, at_ns, op, chain)
+) WITHOUT ROWID;
+CREATE INDEX wait_second_at ON wait_second(at_ns);
+
+CREATE TABLE call_wait(
+	call INTEGER NOT NULL REFERENCES call(id),
+	chain INTEGER NOT NULL REFERENCES chain(id),
+	ns INTEGER NOT NULL
+);
+CREATE INDEX call_wait_call ON call_wait(call);
+
+-- Iterations of the workload, found by the rhythm of its calls. Single ones: slow or sampled.
+CREATE TABLE step(
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	n INTEGER NOT NULL,
+	start_ns INTEGER NOT NULL,
+	dur_ns INTEGER NOT NULL,
+	host_ns INTEGER NOT NULL, -- these six add up to dur_ns
+	data_ns INTEGER NOT NULL,
+	copy_ns INTEGER NOT NULL,
+	sync_ns INTEGER NOT NULL,
+	coll_ns INTEGER NOT NULL,
+	other_ns INTEGER NOT NULL,
+	idle_ns INTEGER NOT NULL, -- the GPU had nothing to do, at least
+	PRIMARY KEY(thread, start_ns)
+) WITHOUT ROWID;
+
+CREATE TABLE step_second(
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	at_ns INTEGER NOT NULL,
+	steps INTEGER NOT NULL,
+	dur_ns INTEGER NOT NULL,
+	max_ns INTEGER NOT NULL,
+	host_ns INTEGER NOT NULL,
+	data_ns INTEGER NOT NULL,
+	copy_ns INTEGER NOT NULL,
+	sync_ns INTEGER NOT NULL,
+	coll_ns INTEGER NOT NULL,
+	other_ns INTEGER NOT NULL,
+	idle_ns INTEGER NOT NULL,
+	hist BLOB NOT NULL,
+	PRIMARY KEY(thread, at_ns)
+) WITHOUT ROWID;
+
+-- What happened on the host: see wire/event.h.
+CREATE TABLE host_event(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL, -- the last of them
+	first_ns INTEGER NOT NULL,
+	event TEXT NOT NULL,
+	pid INTEGER NOT NULL,
+	comm INTEGER NOT NULL REFERENCES string(id),
+	obj INTEGER NOT NULL,
+	count INTEGER NOT NULL,
+	ns INTEGER NOT NULL
+);
+CREATE INDEX host_event_at ON host_event(at_ns);
+
+-- The host once a second. NULL: this host does not tell.
+CREATE TABLE system_second(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL,
+	busy_pct REAL,
+	iowait_pct REAL,
+	steal_pct REAL,
+	running INTEGER, -- threads on CPU or waiting for one
+	blocked INTEGER,
+	load1 REAL,
+	mem_total_kb INTEGER,
+	mem_available_kb INTEGER,
+	swap_used_kb INTEGER,
+	swap_in_pages INTEGER, -- in this second
+	swap_out_pages INTEGER,
+	major_faults INTEGER,
+	psi_cpu_us INTEGER, -- stalled in this second, some
+	psi_memory_us INTEGER,
+	psi_io_us INTEGER,
+	PRIMARY KEY(run, at_ns)
+) WITHOUT ROWID;
+
+CREATE TABLE core_second(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL,
+	cpu INTEGER NOT NULL,
+	busy_pct REAL NOT NULL,
+	mhz INTEGER, -- NULL: not known
+	PRIMARY KEY(run, at_ns, cpu)
+) WITHOUT ROWID;
+
+-- One cause over time. Rows are added and extended, never removed while their evidence is kept.
+CREATE TABLE incident(
+	id INTEGER PRIMARY KEY,
+	run INTEGER NOT NULL REFERENCES run(id),
+	cause TEXT NOT NULL,
+	pid INTEGER NOT NULL,
+	comm INTEGER NOT NULL REFERENCES string(id),
+	culprit_pid INTEGER NOT NULL, -- 0 = nobody
+	culprit INTEGER NOT NULL REFERENCES string(id),
+	title INTEGER NOT NULL REFERENCES string(id),
+	severity TEXT NOT NULL,
+	first_ns INTEGER NOT NULL,
+	last_ns INTEGER NOT NULL,
+	lost_ns INTEGER NOT NULL
+);
 
 CREATE TABLE loss(
 	run INTEGER NOT NULL REFERENCES run(id),

@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "chain/chain.h"
 #include "decode/record.h"
+#include "step/step.h"
 
 struct store;
 
@@ -15,7 +17,7 @@ enum store_mode { STORE_READ, STORE_WRITE };
 
 /*
  * Open path, creating it in STORE_WRITE mode; ":memory:" keeps it in memory. A file that is no
- * database of ours, or from a newer version, is refused. *ret is set only on success.
+ * database of ours, or from another version, is refused. *ret is set only on success.
  */
 int store_open(const char *path, enum store_mode mode, struct store **ret);
 
@@ -65,8 +67,53 @@ int store_thread_exit(struct store *s, int64_t thread, const char *comm, uint64_
 int store_op_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		    const struct op_delta *delta);
 int store_blame_second(struct store *s, int64_t thread, uint64_t at_boot_ns, const struct who *who);
-int store_call(struct store *s, int64_t thread, const struct record *rec);
+/* ret_call: the row's id; may be NULL. */
+int store_call(struct store *s, int64_t thread, const struct record *rec, int64_t *ret_call);
 int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_t count);
+
+/* Interned by chain_id(): the same chain is written once. */
+int store_chain(struct store *s, const struct chain *chain, int64_t *ret);
+
+struct wait_row {
+	const struct op *op; /* where it stopped; NULL (neither call nor gap): not stored */
+	int64_t chain;
+	uint64_t ns, count, max_ns;
+};
+int store_wait_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
+		      const struct wait_row *row);
+/* `call` as store_call() gave it. */
+int store_call_wait(struct store *s, int64_t call, int64_t chain, uint64_t ns);
+
+int store_step(struct store *s, int64_t thread, const struct step *step);
+struct step_sum {
+	uint64_t steps, max_ns;
+	struct step sum; /* its parts are sums; index and start_ns mean nothing */
+	uint32_t hist[HIST_BUCKETS];
+};
+int store_step_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
+		      const struct step_sum *row);
+
+int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh);
+
+/* Negative: this host does not tell (stored as NULL). */
+struct system_row {
+	double busy_pct, iowait_pct, steal_pct, load1;
+	int64_t running, blocked;
+	int64_t mem_total_kb, mem_available_kb, swap_used_kb;
+	int64_t swap_in_pages, swap_out_pages, major_faults;
+	int64_t psi_cpu_us, psi_memory_us, psi_io_us;
+};
+int store_system_second(struct store *s, uint64_t at_boot_ns, const struct system_row *row);
+int store_core_second(struct store *s, uint64_t at_boot_ns, int cpu, double busy_pct, int64_t mhz);
+
+struct incident_row {
+	int64_t id; /* 0: make one and set it; else extend that one */
+	const char *cause, *comm, *culprit, *title, *severity; /* culprit: "" is nobody */
+	uint32_t pid, culprit_pid;
+	uint64_t first_ns, last_ns, lost_ns; /* wall clock */
+};
+/* Of one that exists cause, pid and comm stay; its time and loss only grow. -ENOENT: it is gone. */
+int store_incident(struct store *s, struct incident_row *row);
 
 struct account_row {
 	uint64_t seen, submitted, filtered, dropped, received;
@@ -106,6 +153,7 @@ struct op_second_row {
 	const char *symbol, *class;
 	uint64_t at_ns, calls, done, errors, bytes, total_ns, max_ns;
 	uint64_t state_ns[STATE_COUNT];
+	uint64_t counter[COUNTER_COUNT];
 	uint32_t hist[HIST_BUCKETS];
 };
 
@@ -125,13 +173,57 @@ int store_each_blame(struct store *s, struct window w, int (*fn)(const struct bl
 struct call_row {
 	int64_t id, thread;
 	const char *symbol, *next; /* next: NULL unless a gap */
-	uint64_t start_ns, dur_ns, because;
+	uint64_t start_ns, dur_ns, because, usual_ns;
 	uint64_t state_ns[STATE_COUNT];
+	uint64_t counter[COUNTER_COUNT];
 };
 
-/* Slow outermost calls and gaps, longest wait for a CPU first. */
+/* Slow outermost calls and gaps, longest first. */
 int store_each_slow(struct store *s, struct window w, int limit,
 		    int (*fn)(const struct call_row *, void *), void *arg);
+
+/* The chains that one stored call is charged to, longest first. */
+int store_each_call_wait(struct store *s, int64_t call,
+			 int (*fn)(int64_t chain, uint64_t ns, void *), void *arg);
+
+struct wait_info {
+	int64_t thread, chain;
+	const char *symbol, *class; /* where it stopped */
+	uint64_t at_ns, ns, count, max_ns;
+};
+/* By thread, then time. */
+int store_each_wait(struct store *s, struct window w, int (*fn)(const struct wait_info *, void *),
+		    void *arg);
+
+/* A chain by its id; only what explains needs is filled in (no serial, fd, irq). -ENOENT: none. */
+int store_find_chain(struct store *s, int64_t id, struct chain *ret);
+
+struct step_info {
+	int64_t thread;
+	uint64_t at_ns;
+	struct step_sum sum;
+};
+int store_each_step_second(struct store *s, struct window w,
+			   int (*fn)(const struct step_info *, void *), void *arg);
+
+struct host_event_row {
+	const char *event, *comm;
+	uint32_t pid;
+	uint64_t at_ns, first_ns, obj, count, ns;
+};
+int store_each_host_event(struct store *s, struct window w,
+			  int (*fn)(const struct host_event_row *, void *), void *arg);
+
+struct system_info {
+	uint64_t at_ns;
+	struct system_row row;
+};
+int store_each_system(struct store *s, struct window w,
+		      int (*fn)(const struct system_info *, void *), void *arg);
+
+/* Those seen in the window, oldest first. */
+int store_each_incident(struct store *s, struct window w,
+			int (*fn)(const struct incident_row *, void *), void *arg);
 
 struct loss_row {
 	const char *reason;

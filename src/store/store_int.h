@@ -20,6 +20,17 @@ enum stmt_id {
 	STMT_BLAME,
 	STMT_CALL,
 	STMT_CULPRIT,
+	STMT_CHAIN,
+	STMT_HOP,
+	STMT_WAIT_SECOND,
+	STMT_CALL_WAIT,
+	STMT_STEP,
+	STMT_STEP_SECOND,
+	STMT_HOST_EVENT,
+	STMT_SYSTEM_SECOND,
+	STMT_CORE_SECOND,
+	STMT_INCIDENT,
+	STMT_INCIDENT_MORE,
 	STMT_LOSS,
 	STMT_ACCOUNT,
 	STMT_COVERAGE,
@@ -28,6 +39,7 @@ enum stmt_id {
 };
 
 #define INTERN_SLOTS 4096
+#define CHAINS_KNOWN 65536
 
 struct store {
 	sqlite3 *db;
@@ -35,6 +47,7 @@ struct store {
 	int64_t run;
 	int64_t wall_minus_boot;
 	int64_t interned[INTERN_SLOTS]; /* ids written lately: spares most INSERT OR IGNOREs */
+	struct hash *chains; /* ids written, at most CHAINS_KNOWN; NULL: none */
 };
 
 extern const char store_schema[];
@@ -42,11 +55,11 @@ extern const char store_schema[];
 int store_fail(struct store *s, const char *doing);
 int store_exec(struct store *s, const char *sql);
 
-/* A prepared statement, reset and ready to bind; opens a transaction if none is open. */
-int store_stmt(struct store *s, enum stmt_id id, sqlite3_stmt **ret);
+/* What was written lately may be undone: write it again when it comes again. */
+void store_forget(struct store *s);
 
-/* Run a bound statement that returns no rows. */
-int store_step(struct store *s, sqlite3_stmt *stmt, const char *doing);
+/* The id of a text is its content, so that two databases agree on it. */
+int64_t store_text_id(const char *text);
 
 /* The id of a string; writes it on first sight. */
 int store_intern(struct store *s, const char *text, int64_t *ret);
@@ -54,7 +67,99 @@ int store_intern(struct store *s, const char *text, int64_t *ret);
 /* Boot time as stored. */
 int64_t store_time(const struct store *s, uint64_t boot_ns);
 
-/* Histograms as stored: pairs of varints. cap of HIST_BLOB_MAX is enough for any. */
+/* SQLite's integers are signed: a quantity that does not fit is the largest that does. */
+static inline int64_t store_number(uint64_t value)
+{
+	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+/* ---- columns by state and counter, for SQL: ", run_ns, gc_ns" and so on ---- */
+
+#define COLUMN_minor "minor_faults"
+#define COLUMN_major "major_faults"
+#define COLUMN_kernel_ns "kernel_ns"
+
+#define STATE_COLUMN(id, name, text) ", " #name "_ns"
+#define COUNTER_COLUMN(id, text) ", " COLUMN_##id
+#define ACCOUNT_COLUMNS STATES(STATE_COLUMN) COUNTERS(COUNTER_COLUMN)
+
+/* ---- writing one row: its values in the order of the statement's parameters ---- */
+
+struct row {
+	struct store *s;
+	sqlite3_stmt *stmt;
+	int at; /* bound so far */
+	int err; /* the first; nothing happens after it */
+};
+
+/* Begins a transaction too, if none is open. */
+struct row row_begin(struct store *s, enum stmt_id id);
+
+void row_i64(struct row *r, int64_t value);
+void row_u64(struct row *r, uint64_t value); /* a quantity: see store_number() */
+void row_bits(struct row *r, uint64_t value); /* an address or the like: all of its bits */
+void row_time(struct row *r, uint64_t boot_ns);
+void row_text(struct row *r, const char *text); /* borrowed until row_end() */
+void row_string(struct row *r, const char *text); /* interned */
+void row_comm(struct row *r, const char comm[COMM_LEN]); /* interned; may lack its NUL */
+void row_op(struct row *r, const struct op *op); /* interned; NULL is NULL */
+void row_states(struct row *r, const uint64_t state_ns[STATE_COUNT]);
+void row_counters(struct row *r, const uint64_t counter[COUNTER_COUNT]);
+void row_hist(struct row *r, const uint32_t hist[HIST_BUCKETS]);
+
+/* What a host may not tell: negative, and what is no number, are NULL. */
+void row_told(struct row *r, int64_t value);
+void row_told_real(struct row *r, double value);
+
+/* Run it. `doing` begins the sentence that says why it failed. */
+int row_end(struct row *r, const char *doing);
+
+/* ---- reading ---- */
+
+/* Prepare sql and bind the window to ?1 and ?2, where it has these. */
+int store_query(struct store *s, const char *sql, struct window w, sqlite3_stmt **ret);
+
+/* Call row for each row; it returns non-zero to stop. Finalizes stmt. */
+int store_rows(struct store *s, sqlite3_stmt *stmt, int (*row)(sqlite3_stmt *, void *), void *arg);
+
+/* A callback and its argument, as one. The function type differs by question. */
+struct to {
+	void *fn;
+	void *arg;
+};
+
+/* A quantity; a file can hold anything, but none of ours is below zero. */
+static inline uint64_t column_u64(sqlite3_stmt *stmt, int i)
+{
+	int64_t value = sqlite3_column_int64(stmt, i);
+
+	return value < 0 ? 0 : (uint64_t)value;
+}
+
+static inline uint64_t column_bits(sqlite3_stmt *stmt, int i)
+{
+	return (uint64_t)sqlite3_column_int64(stmt, i);
+}
+
+static inline uint32_t column_u32(sqlite3_stmt *stmt, int i)
+{
+	return (uint32_t)sqlite3_column_int64(stmt, i);
+}
+
+/* Never NULL. */
+static inline const char *column_text(sqlite3_stmt *stmt, int i)
+{
+	const unsigned char *text = sqlite3_column_text(stmt, i);
+
+	return text ? (const char *)text : "";
+}
+
+/* ACCOUNT_COLUMNS from column i on. */
+void column_account(sqlite3_stmt *stmt, int i, uint64_t state_ns[STATE_COUNT],
+		    uint64_t counter[COUNTER_COUNT]);
+int column_hist(sqlite3_stmt *stmt, int i, uint32_t ret[HIST_BUCKETS]);
+
+/* Histograms as stored: pairs of varints. HIST_BLOB_MAX is enough for any. */
 #define HIST_BLOB_MAX (HIST_BUCKETS * 6)
 size_t hist_pack(const uint32_t hist[HIST_BUCKETS], uint8_t *dst);
 int hist_unpack(const uint8_t *src, size_t len, uint32_t ret[HIST_BUCKETS]);

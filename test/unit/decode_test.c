@@ -28,10 +28,15 @@ static struct call_event good(void)
 		.stream = 108,
 		.aux = 109,
 		.out = 110,
-		.state_ns = { 111, 112, 113, 114, 115, 116 },
+		.usual_ns = 111,
+		.site = 112,
 		.who = { { 117, 118, 119, "hog" }, { 120, 121, 122, "kswapd0" } },
 	};
 
+	for (uint32_t i = 0; i < STATE_COUNT; i++)
+		e.state_ns[i] = 200 + i;
+	for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+		e.counter[i] = 300 + i;
 	return e;
 }
 
@@ -55,8 +60,12 @@ TEST(decode_carries_every_field_over)
 	CHECK_U64(rec.stream, 108);
 	CHECK_U64(rec.aux, 109);
 	CHECK_U64(rec.out, 110);
+	CHECK_U64(rec.usual_ns, 111);
+	CHECK_U64(rec.site, 112);
 	for (uint32_t i = 0; i < STATE_COUNT; i++)
-		CHECK_U64(rec.state_ns[i], 111 + i);
+		CHECK_U64(rec.state_ns[i], 200 + i);
+	for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+		CHECK_U64(rec.counter[i], 300 + i);
 	CHECK_U64(rec.who_count, 2);
 	CHECK_U64(rec.who[0].pid, 117);
 	CHECK_U64(rec.who[0].cpu, 118);
@@ -170,6 +179,23 @@ TEST(decode_refuses_a_record_that_ends_before_it_starts)
 	CHECK(!decode(&e, sizeof(e), &rec));
 	e.dur_ns = 6;
 	return refused(&e, "ends before it starts");
+}
+
+/* Clocks are read one after the other, and counters come from elsewhere: sums need not agree. */
+TEST(decode_takes_any_times_and_counts)
+{
+	struct call_event e = good();
+	struct record rec;
+
+	memset(e.state_ns, 0xff, sizeof(e.state_ns));
+	memset(e.counter, 0xff, sizeof(e.counter));
+	e.usual_ns = e.site = UINT64_MAX;
+	CHECK(!decode(&e, sizeof(e), &rec));
+	CHECK_U64(rec.state_ns[STATE_UNKNOWN], UINT64_MAX);
+	CHECK_U64(rec.counter[COUNTER_kernel_ns], UINT64_MAX);
+	CHECK_U64(rec.usual_ns, UINT64_MAX);
+	CHECK_U64(rec.site, UINT64_MAX);
+	return 0;
 }
 
 TEST(decode_of_a_gap_names_the_call_that_ended_it)

@@ -25,6 +25,8 @@ static struct tally tally_of(uint64_t n)
 
 	for (uint32_t i = 0; i < STATE_COUNT; i++)
 		t.state_ns[i] = (17 + i) * n;
+	for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+		t.counter[i] = (101 + i) * n;
 	for (uint32_t i = 0; i < HIST_BUCKETS; i++)
 		t.hist[i] = (uint32_t)((1 + i) * n);
 	return t;
@@ -45,6 +47,8 @@ static int is_times(const struct op_delta *d, uint64_t n)
 	CHECK_U64(d->total_ns, 1000 * n);
 	for (uint32_t i = 0; i < STATE_COUNT; i++)
 		CHECK_U64(d->state_ns[i], (17 + i) * n);
+	for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+		CHECK_U64(d->counter[i], (101 + i) * n);
 	for (uint32_t i = 0; i < HIST_BUCKETS; i++)
 		CHECK_U64(d->hist[i], (1 + i) * n);
 	return 0;

@@ -24,7 +24,7 @@ static int write_batch(struct store *s, int64_t thread, uint64_t number)
 	int err = 0;
 
 	for (int i = 0; !err && i < BATCH; i++)
-		err = store_call(s, thread, &rec);
+		err = store_call(s, thread, &rec, NULL);
 	return err ? err : store_commit(s);
 }
 

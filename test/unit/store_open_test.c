@@ -82,6 +82,17 @@ static int make_trace(void)
 	return 0;
 }
 
+/* Is it still what make_trace() wrote? */
+static int reads_as_made(void)
+{
+	struct store *s;
+
+	CHECK(!store_open(trace_db, STORE_READ, &s));
+	CHECK_STR(trace_ask(s, "SELECT pid FROM process"), "4821");
+	store_close(s);
+	return 0;
+}
+
 DIR_TEST(store_open_makes_a_file_that_only_its_owner_can_read)
 {
 	static const char *const suffix[] = { "", "-wal", "-shm" };
@@ -173,22 +184,35 @@ DIR_TEST(store_open_of_another_programs_empty_database_refuses)
 	return 0;
 }
 
-DIR_TEST(store_open_of_a_newer_trace_refuses_and_says_what_to_do)
+/* Older and newer, for reading and writing: refused, with the way out, and left alone. */
+DIR_TEST(store_open_of_another_versions_trace_refuses_and_says_what_to_do)
 {
 	static const enum store_mode modes[] = { STORE_READ, STORE_WRITE };
+	static const char *const versions[] = { "0", "1", "3", "-1" };
 
-	if (make_trace() || foreign_exec("PRAGMA user_version=2"))
+	if (make_trace())
 		return 1;
-	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
-		struct store *s;
-		int err = store_open(trace_db, modes[i], &s);
+	for (size_t i = 0; i < ARRAY_LEN(versions) * ARRAY_LEN(modes); i++) {
+		const char *version = versions[i / ARRAY_LEN(modes)];
+		struct store *s = NULL;
+		char text[128];
+		int err;
 
-		CHECK(err == -ENOTSUP);
-		CHECK(strstr(why(err), "schema version 2"));
-		CHECK(strstr(why(err), "upgrade"));
+		snprintf(text, sizeof(text), "PRAGMA user_version=%s", version);
+		if (foreign_exec(text))
+			return 1;
+		err = store_open(trace_db, modes[i % ARRAY_LEN(modes)], &s);
+		CHECK(err == -ENOTSUP && !s);
+		snprintf(text, sizeof(text),
+			 "made by another version of culprit (%s, this one uses 2)", version);
+		CHECK(strstr(why(err), text));
+		CHECK(strstr(why(err), "move it aside or give --db another file"));
+		CHECK(strstr(why(err), trace_db));
 	}
 	CHECK_STR(find_file(".corrupt-"), "");
-	return 0;
+	if (foreign_exec("PRAGMA user_version=2"))
+		return 1;
+	return reads_as_made();
 }
 
 DIR_TEST(store_open_names_the_path_that_is_not_there)
@@ -421,7 +445,7 @@ DIR_TEST(store_is_whole_again_after_a_full_disk)
 	CHECK(!trace_process(s, 4821, "python3", &process));
 	CHECK(!store_thread(s, process, 4821, "python3", 1, &thread));
 	CHECK(!store_commit(s));
-	trace_ask(s, "PRAGMA max_page_count=60"); /* the disk ends here */
+	trace_ask(s, "PRAGMA max_page_count=80"); /* the disk ends here */
 	for (uint64_t at = 1; !err && at < 100000; at++)
 		err = store_blame_second(s, thread, at, &who);
 	CHECK(err == -ENOSPC);
@@ -461,7 +485,7 @@ static int open_with_room(rlim_t limit)
 /* Wherever the making of the tables was cut short: the next start is not refused. */
 DIR_TEST(store_open_works_after_an_earlier_one_ran_out_of_disk)
 {
-	for (rlim_t limit = 0; limit < 160000; limit += 1500) {
+	for (rlim_t limit = 0; limit < 200000; limit += 1900) {
 		struct store *s;
 
 		if (open_with_room(limit))

@@ -1,44 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of store/write.c and store/read.c: what goes in comes out. */
+/* Tests of store/write*.c and store/read*.c: what goes in comes out. Waits and hosts have their own. */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "base/fail.h"
-#include "test/unit/trace.h"
-
-static struct store *store; /* of the test that runs */
-
-static int in_memory(int (*test)(void))
-{
-	int failed, err = store_open(":memory:", STORE_WRITE, &store);
-
-	if (err)
-		return test_fail(__FILE__, __LINE__, "%s", why(err));
-	failed = test();
-	store_close(store);
-	store = NULL;
-	return failed;
-}
-
-/* A test with an empty store, closed however it ends. */
-#define STORE_TEST(name)                                                                           \
-	static int name##_body(void);                                                              \
-	TEST(name)                                                                                 \
-	{                                                                                          \
-		return in_memory(name##_body);                                                     \
-	}                                                                                          \
-	static int name##_body(void)
-
-/* A run, a process and a thread to hang rows on. */
-static int make_thread(int64_t *ret)
-{
-	int64_t process;
-
-	CHECK(!trace_run(store));
-	CHECK(!trace_process(store, 4821, "python3", &process));
-	CHECK(!store_thread(store, process, 4822, "trainer", 7, ret));
-	return 0;
-}
+#include "test/unit/store_trace.h"
 
 /* ---- rows ---- */
 
@@ -145,9 +111,12 @@ static struct op_delta delta_of(uint32_t op, uint64_t n)
 		.bytes = 4096 * n,
 		.total_ns = 1000 * n,
 		.max_ns = 100 * n,
-		.state_ns = { n, 2 * n, 3 * n, 4 * n, 5 * n, 6 * n },
 	};
 
+	for (uint32_t i = 0; i < STATE_COUNT; i++)
+		d.state_ns[i] = n * (i + 1);
+	for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+		d.counter[i] = n * (i + 101);
 	d.hist[0] = (uint32_t)n;
 	d.hist[HIST_BUCKETS - 1] = UINT32_MAX;
 	return d;
@@ -182,6 +151,8 @@ STORE_TEST(store_keeps_complete_counts_exactly)
 	CHECK_U64(got.max_ns, 700);
 	for (uint32_t i = 0; i < STATE_COUNT; i++)
 		CHECK_U64(got.state_ns[i], 7ull * (i + 1));
+	for (uint32_t i = 0; i < COUNTER_COUNT; i++)
+		CHECK_U64(got.counter[i], 7ull * (i + 101));
 	CHECK(memcmp(got.hist, d.hist, sizeof(got.hist)) == 0);
 	CHECK_STR(trace_ask(store, "SELECT symbol, lib, class FROM op"),
 		  "cudaMemcpy|libcudart.so|copy");
@@ -215,92 +186,6 @@ STORE_TEST(store_keeps_blame_exactly)
 	CHECK_U64(got[1].cpu, 63);
 	CHECK_U64(got[1].thread, thread);
 	CHECK_U64(got[1].at_ns, BOOT_NS + 20);
-	return 0;
-}
-
-STORE_TEST(store_keeps_a_call_and_its_culprits_exactly)
-{
-	struct record rec = {
-		.op = &op_table[OP_GAP],
-		.next = &op_table[OP_cudaFree],
-		.ret = -2,
-		.because = BECAUSE_SLOW,
-		.depth = 1,
-		.start_ns = 30,
-		.dur_ns = 31,
-		.bytes = 32,
-		.stream = UINT64_MAX,
-		.aux = 34,
-		.out = 35,
-		.state_ns = { 1, 2, 3, 4, 5, 6 },
-		.who_count = 2,
-		.who = { { 1, 2, 3, "x" }, { 4, 5, 6, "y" }, { 7, 8, 9, "not counted" } },
-	};
-	int64_t thread = 0;
-
-	if (make_thread(&thread))
-		return 1;
-	CHECK(!store_call(store, thread, &rec));
-	CHECK_STR(
-		trace_ask(store,
-			  "SELECT thread, o.symbol, n.symbol, start_ns, dur_ns, because, depth,"
-			  " ret, bytes, stream, aux, out, run_ns, preempted_ns, wake_ns,"
-			  " throttled_ns, blocked_ns, unknown_ns FROM call"
-			  " JOIN op o ON o.id=op JOIN op n ON n.id=next_op"),
-		"1|(between calls)|cudaFree|1700000000000000030|31|1|1|-2|32|-1|34|35|1|2|3|4|5|6");
-	CHECK_STR(trace_ask(store, "SELECT call, pid, cpu, text, ns FROM call_culprit"
-				   " JOIN string ON string.id=comm ORDER BY pid"),
-		  "1|1|2|x|3;1|4|5|y|6");
-	rec.op = &op_table[OP_cudaFree];
-	rec.next = NULL;
-	rec.who_count = 0;
-	CHECK(!store_call(store, thread, &rec));
-	CHECK_STR(trace_ask(store, "SELECT next_op, (SELECT count(*) FROM call_culprit) FROM call"
-				   " WHERE id=2"),
-		  "-|2");
-	return 0;
-}
-
-static int slow_ids(const struct call_row *row, void *arg)
-{
-	char *at = (char *)arg + strlen(arg);
-
-	snprintf(at, 16, " %" PRId64 "%s", row->id, row->next ? row->next : "");
-	return 0;
-}
-
-STORE_TEST(store_gives_slow_outermost_calls_longest_wait_first)
-{
-	static const struct record rec[] = {
-		{ .because = BECAUSE_SLOW, .start_ns = 10, .state_ns = { [STATE_WAKE] = 5 } },
-		{ .because = BECAUSE_FIRST, .start_ns = 11, .state_ns = { [STATE_WAKE] = 50 } },
-		{ .because = BECAUSE_SLOW, .start_ns = 12, .state_ns = { [STATE_PREEMPTED] = 9 } },
-		{ .because = BECAUSE_SLOW, .start_ns = 13, .depth = 1, .state_ns = { [2] = 40 } },
-		{ .because = BECAUSE_SLOW | BECAUSE_FAILED,
-		  .start_ns = 14,
-		  .state_ns = { [STATE_THROTTLED] = 7, [STATE_RUN] = 1000 } },
-	};
-	struct window all = { 0, 0 }, some = { BOOT_NS + 11, BOOT_NS + 12 };
-	char got[128] = "";
-	int64_t thread = 0;
-
-	if (make_thread(&thread))
-		return 1;
-	for (size_t i = 0; i < ARRAY_LEN(rec); i++) {
-		struct record r = rec[i];
-
-		r.op = &op_table[i ? OP_cudaMemcpy : OP_GAP];
-		r.next = i ? NULL : &op_table[OP_cudaFree];
-		CHECK(!store_call(store, thread, &r));
-	}
-	CHECK(!store_each_slow(store, all, 100, slow_ids, got));
-	CHECK_STR(got, " 3 5 1cudaFree");
-	got[0] = '\0';
-	CHECK(!store_each_slow(store, all, 2, slow_ids, got));
-	CHECK_STR(got, " 3 5");
-	got[0] = '\0';
-	CHECK(!store_each_slow(store, some, 100, slow_ids, got));
-	CHECK_STR(got, " 3");
 	return 0;
 }
 
