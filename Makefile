@@ -100,8 +100,9 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_L
 
 FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -MMD -MP
-FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c) \
-	src/store/hist.c $(addprefix src/capture/,elf.c elf_file.c insn.c maps.c redact.c proc.c host.c))
+FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c \
+	src/chain/*.c src/step/*.c) src/store/hist.c $(addprefix src/capture/,elf.c elf_file.c insn.c maps.c \
+	redact.c proc.c host.c usdt.c names.c system.c))
 $(OUT)/fuzz/%.o: %.c
 	mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
@@ -150,7 +151,7 @@ test: setup-test
 e2e: all sim
 	sh test/run --e2e $(OUT) $(T)
 lab: all sim
-	sh test/lab/run $(OUT) $(S)
+	sh test/lab/run $(OUT) "$(S)" $(DIR)
 install: all
 	install -D -m 0755 $(OUT)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
 	install -D -m 0644 doc/culprit.1 $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1
@@ -166,12 +167,15 @@ $(OUT)/bench/%: $(OUT)/test/bench/%.o $(MODS) $(OUT)/assets.o
 $(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
 	mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
-bench: $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
+bench: $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench $(OUT)/bench/libcudart.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
+	$(OUT)/bench/switch_bench $(ROUNDS)
 # What test/gpu/run needs, in one folder that can be carried to a machine with a GPU.
-gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
+gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
+		$(OUT)/bench/libcudart.so.0
 	strip -o $(OUT)/gpu/culprit $(OUT)/culprit
 	strip -o $(OUT)/gpu/probe_bench $(OUT)/bench/probe_bench
+	strip -o $(OUT)/gpu/switch_bench $(OUT)/bench/switch_bench
 	strip $(OUT)/gpu/plain_count
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
 

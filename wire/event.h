@@ -170,8 +170,8 @@ struct beat {
 };
 
 #define BEAT_OP(b) ((b)&0xffff)
-#define TAPES 64 /* threads whose rhythm is kept */
-#define BEATS 2048 /* per tape, a power of two */
+#define TAPES 48 /* threads whose rhythm is kept */
+#define BEATS 4096 /* per tape, a power of two */
 
 struct tape {
 	__u32 serial; /* 0: free */

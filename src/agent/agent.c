@@ -7,10 +7,14 @@
 #include <unistd.h>
 
 #include "agent/board.h"
+#include "agent/hostside.h"
+#include "agent/incidents.h"
+#include "agent/rhythm.h"
 #include "agent/roster.h"
+#include "agent/stalls.h"
+#include "agent/waits.h"
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -49,6 +53,11 @@ struct agent {
 	struct hash *thread_time; /* serial -> struct thread_time, of the present tick */
 	struct hash *process_time; /* process -> the longest of its threads, likewise */
 	struct board *board; /* what has been going on, for the live table */
+	struct waits *waits;
+	struct rhythm *rhythm;
+	struct stalls *stalls;
+	struct hostside *hostside;
+	struct incidents *incidents;
 	struct exited *exited;
 	size_t exited_count;
 	struct found *found;
@@ -100,6 +109,7 @@ static void on_task(uint32_t serial, const struct task_info *info, void *arg)
 	struct agent *a = arg;
 
 	*(struct task_info *)hash_put(a->tasks, &serial) = *info;
+	waits_thread(a->waits, serial, info);
 	if (!info->exited_ns)
 		return;
 	a->exited = xrealloc(a->exited, a->exited_count + 1, sizeof(*a->exited));
@@ -111,6 +121,7 @@ static void on_record(const void *bytes, size_t len, void *arg)
 	const struct person *p;
 	struct agent *a = arg;
 	struct record rec;
+	int64_t call = 0;
 
 	a->received++;
 	if (decode(bytes, len, &rec)) {
@@ -118,10 +129,13 @@ static void on_record(const void *bytes, size_t len, void *arg)
 		return;
 	}
 	p = person_of(a, rec.serial);
-	if (p)
-		stored(a, store_call(a->store, p->thread, &rec));
-	else
+	if (!p) {
 		a->orphans++;
+		return;
+	}
+	stored(a, store_call(a->store, p->thread, &rec, &call));
+	if (rec.because & BECAUSE_SLOW && !rec.depth)
+		stalls_add(a->stalls, &rec, p, call);
 }
 
 static void on_tally(uint32_t index, const struct tally *tally, void *arg)
@@ -152,20 +166,6 @@ static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 	board_op(a->board, p, &d);
 }
 
-/* The probes know the name of the thread that ran; people know processes by their main thread. */
-static void process_name(uint32_t pid, const char *thread, char dst[COMM_LEN])
-{
-	char path[32];
-	size_t len;
-
-	str_copy(dst, COMM_LEN, thread);
-	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	if (pid && !file_read(path, dst, COMM_LEN, &len) && len && dst[len - 1] == '\n')
-		dst[len - 1] = '\0';
-	if (!dst[0])
-		str_copy(dst, COMM_LEN, thread);
-}
-
 static void on_blame(const struct blame_key *key, const struct blame *blame, void *arg)
 {
 	struct agent *a = arg;
@@ -177,7 +177,9 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 	p = roster_find(a->roster, key->serial); /* threads that make no calls have no rows */
 	if (!ns || !p)
 		return;
-	process_name(key->pid, blame->comm, who.comm);
+	/* The probes know the name of the thread that ran; people know the process. */
+	str_copy(who.comm, sizeof(who.comm),
+		 waits_process(a->waits, key->pid, key->pid ? blame->comm : ""));
 	stored(a, store_blame_second(a->store, p->thread, a->now, &who));
 	board_blame(a->board, p, &who);
 }
@@ -277,6 +279,9 @@ static void bury(struct agent *a)
 	hash_each(a->blame_seen, forget_blame, a);
 	for (size_t i = 0; i < a->exited_count; i++) {
 		roster_exit(a->roster, a->exited[i].serial, &a->exited[i].info);
+		waits_exit(a->waits, a->exited[i].serial);
+		rhythm_exit(a->rhythm, a->exited[i].serial);
+		capture_forget_tape(a->capture, a->exited[i].serial);
 		capture_forget_task(a->capture, a->exited[i].serial);
 	}
 	a->exited_count = 0;
@@ -369,9 +374,18 @@ static void give_up_second(struct agent *a)
 	store_rollback(a->store);
 	roster_free(a->roster);
 	a->roster = roster_new(a->store);
+	incidents_forget(a->incidents);
 	a->unstored++;
 	a->unstored_untold++;
 	a->store_bad = false;
+}
+
+/* Read the history and judge what it completes: between the ticks too, so that verdicts are fresh. */
+static void look_back(struct agent *a)
+{
+	waits_read(a->waits, a->roster);
+	stored(a, rhythm_read(a->rhythm, a->capture, a->roster, a->store));
+	stored(a, stalls_judge(a->stalls, a->waits, a->store));
 }
 
 static void tick(struct agent *a)
@@ -386,6 +400,10 @@ static void tick(struct agent *a)
 	a->tallies = 0;
 	capture_each_tally(a->capture, on_tally, a);
 	capture_each_blame(a->capture, on_blame, a);
+	look_back(a);
+	stored(a, waits_store(a->waits, a->roster, a->store, a->now));
+	stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
+	stored(a, hostside_store(a->hostside, a->capture, a->store, a->now));
 	note_coverage(a);
 	bury(a);
 	if (a->ticks % REFRESH_TICKS == 0)
@@ -394,6 +412,7 @@ static void tick(struct agent *a)
 	note_account(a);
 	if (a->ticks++ % CLOCK_TICKS == 0)
 		stored(a, store_clock(a->store, a->now, clock_wall_ns()));
+	stored(a, incidents_update(a->incidents, a->store, clock_wall_ns()));
 	stored(a, store_commit(a->store));
 	if (a->store_bad)
 		give_up_second(a);
@@ -458,6 +477,11 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 		return err;
 	}
 	a->roster = roster_new(a->store);
+	a->waits = waits_new(a->capture);
+	a->rhythm = rhythm_new();
+	a->stalls = stalls_new(opts->on_stall, opts->arg);
+	a->hostside = hostside_new();
+	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
 	a->tick_at = a->start_ns + TICK_NS;
@@ -477,6 +501,7 @@ int agent_step(struct agent *a, int timeout_ms)
 	err = capture_poll(a->capture, timeout_ms, on_record, a);
 	if (err < 0)
 		return err;
+	look_back(a);
 	if (clock_boot_ns() < a->tick_at)
 		return 0;
 	tick(a);
@@ -514,6 +539,11 @@ void agent_close(struct agent *a)
 {
 	if (!a)
 		return;
+	waits_free(a->waits);
+	rhythm_free(a->rhythm);
+	stalls_free(a->stalls);
+	hostside_free(a->hostside);
+	incidents_free(a->incidents);
 	capture_close(a->capture);
 	roster_free(a->roster);
 	ledger_free(a->ledger);

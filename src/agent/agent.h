@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/incidents.h"
+#include "agent/stalls.h"
 #include "capture/capture.h"
 #include "store/store.h"
 
@@ -13,6 +15,9 @@ struct agent;
 
 struct agent_opts {
 	struct capture_opts capture;
+	stall_fn on_stall; /* each stall, at most a second after it ended; may be NULL */
+	incident_fn on_incident; /* each new cause; may be NULL */
+	void *arg;
 	const char *db; /* NULL: keep it in memory */
 	const char *node; /* NULL: the host's name */
 };

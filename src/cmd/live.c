@@ -13,8 +13,15 @@
 #include "base/util.h"
 #include "decode/decode.h"
 
+#define NEWS 8 /* lines kept below the table */
+#define STALLS_PER_SECOND 5 /* told one by one; the rest is counted */
+#define BIG_NS 50000000ull /* nobody wants to miss one of these: */
+#define BIG_PER_SECOND 50
+
 struct live {
 	enum live_mode mode;
+	char news[NEWS][512]; /* the newest last */
+	int stalls, silent; /* in this second: told, not told */
 };
 
 struct live *live_new(enum live_mode mode)
@@ -271,6 +278,113 @@ static void print_json(struct agent *a, bool last)
 	fflush(stdout);
 }
 
+/* ---- news: stalls and incidents ---- */
+
+static void tell(struct live *l, const char *text)
+{
+	if (l->mode == LIVE_SCREEN) {
+		memmove(l->news[0], l->news[1], sizeof(l->news) - sizeof(l->news[0]));
+		str_copy(l->news[NEWS - 1], sizeof(l->news[0]), text);
+		return;
+	}
+	puts(text);
+	fflush(stdout);
+}
+
+static void print_news(const struct live *l)
+{
+	for (int i = 0; i < NEWS; i++)
+		if (l->news[i][0])
+			puts(l->news[i]);
+}
+
+static void json_stall(const struct stall *s)
+{
+	struct json j = JSON_TO(stdout);
+
+	json_open(&j, NULL, '{');
+	json_u64(&j, "time_ns", clock_wall_ns());
+	json_open(&j, "stall", '{');
+	json_u64(&j, "pid", s->pid);
+	json_u64(&j, "tid", s->tid);
+	json_str(&j, "comm", s->comm);
+	json_str(&j, "op", s->op);
+	json_str(&j, "cause", cause_name(s->cause));
+	json_u64(&j, "dur_ns", s->dur_ns);
+	json_u64(&j, "usual_ns", s->usual_ns);
+	json_u64(&j, "lost_ns", s->ns);
+	json_u64(&j, "culprit_pid", s->culprit.pid);
+	json_str(&j, "culprit", s->culprit.comm);
+	json_str(&j, "text", s->text);
+	json_i64(&j, "call", s->call);
+	json_close(&j, '}');
+	json_close(&j, '}');
+	putchar('\n');
+	fflush(stdout);
+}
+
+void live_stall(const struct stall *stall, void *live)
+{
+	struct live *l = live;
+	char line[512], now[UNITS_CAP], comm[64];
+
+	if (stall->cause == CAUSE_none)
+		return; /* slow, but nobody waited in vain */
+	if (l->stalls >= (stall->ns < BIG_NS ? STALLS_PER_SECOND : BIG_PER_SECOND)) {
+		l->silent++;
+		return;
+	}
+	l->stalls++;
+	if (l->mode == LIVE_JSON) {
+		json_stall(stall);
+		return;
+	}
+	snprintf(line, sizeof(line), "%s  %s (pid %u) %s",
+		 format_clock(now, sizeof(now), clock_wall_ns()),
+		 text_safe(comm, sizeof(comm), stall->comm), stall->pid, stall->text);
+	tell(l, line);
+}
+
+void live_incident(const struct finding *f, void *live)
+{
+	struct json j = JSON_TO(stdout);
+	struct live *l = live;
+	char line[512], now[UNITS_CAP];
+
+	if (l->mode != LIVE_JSON) {
+		snprintf(line, sizeof(line), "%s  [%s] %s",
+			 format_clock(now, sizeof(now), clock_wall_ns()),
+			 severity_names[f->severity], f->title);
+		tell(l, line);
+		return;
+	}
+	json_open(&j, NULL, '{');
+	json_u64(&j, "time_ns", clock_wall_ns());
+	json_open(&j, "incident", '{');
+	json_str(&j, "cause", f->cause);
+	json_str(&j, "severity", severity_names[f->severity]);
+	json_str(&j, "title", f->title);
+	json_u64(&j, "pid", f->pid);
+	json_u64(&j, "culprit_pid", f->culprits ? f->culprit[0].pid : 0);
+	json_u64(&j, "lost_ns", f->lost_ns);
+	json_close(&j, '}');
+	json_close(&j, '}');
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* What was too much to tell one by one. */
+static void end_second(struct live *l)
+{
+	char line[128];
+
+	if (l->silent && l->mode != LIVE_JSON) {
+		snprintf(line, sizeof(line), "          ... and %d more in that second", l->silent);
+		tell(l, line);
+	}
+	l->stalls = l->silent = 0;
+}
+
 /* ---- the three ways ---- */
 
 void live_start(struct live *l, struct agent *a)
@@ -285,9 +399,11 @@ void live_start(struct live *l, struct agent *a)
 
 void live_update(struct live *l, struct agent *a)
 {
+	end_second(l);
 	if (l->mode == LIVE_SCREEN) {
 		fputs("\033[H\033[2J", stdout); /* home, clear */
 		print_all(a);
+		print_news(l);
 	} else if (l->mode == LIVE_JSON) {
 		print_json(a, false);
 	}
@@ -302,4 +418,6 @@ void live_end(struct live *l, struct agent *a)
 	if (l->mode == LIVE_SCREEN)
 		fputs("\033[H\033[2J", stdout);
 	print_all(a);
+	if (l->mode == LIVE_SCREEN)
+		print_news(l);
 }

@@ -14,6 +14,11 @@ void live_free(struct live *l);
 
 void live_start(struct live *l, struct agent *a);
 void live_update(struct live *l, struct agent *a); /* once a second */
+
+/* As they happen: lines below the table, lines of text, or lines of JSON. */
+void live_stall(const struct stall *stall, void *live);
+void live_incident(const struct finding *finding, void *live);
+
 void live_end(struct live *l, struct agent *a); /* after agent_stop() */
 
 #endif

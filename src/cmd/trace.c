@@ -99,10 +99,15 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	cmd_catch_signals();
-	err = agent_open(&agent_opts, &a);
-	if (err)
-		return err;
 	live = live_new(args.json ? LIVE_JSON : isatty(STDOUT_FILENO) ? LIVE_SCREEN : LIVE_PLAIN);
+	agent_opts.on_stall = live_stall;
+	agent_opts.on_incident = live_incident;
+	agent_opts.arg = live;
+	err = agent_open(&agent_opts, &a);
+	if (err) {
+		live_free(live);
+		return err;
+	}
 	live_start(live, a);
 	end = args.duration ? clock_boot_ns() + args.duration : UINT64_MAX;
 	while (err >= 0 && !cmd_stop && clock_boot_ns() < end) {

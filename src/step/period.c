@@ -16,7 +16,7 @@
 #define OPS_MIN 6
 #define SCORE_MIN 0.8
 #define SCORE_OF_BEST 0.9
-#define SLOTS (2ul * BEATS)
+#define SLOTS (2ul * MEMORY)
 
 static enum mark copy_mark(const char *symbol, uint32_t direction)
 {
@@ -268,7 +268,7 @@ bool period_find(const uint32_t ops[], size_t n, struct rhythm *ret)
 	size_t p;
 	bool found;
 
-	if (n < OPS_MIN || n > BEATS)
+	if (n < OPS_MIN || n > MEMORY)
 		return false;
 	s = xcalloc(1, sizeof(*s));
 	number_types(s, ops, n);
@@ -291,7 +291,7 @@ bool period_holds(const uint32_t ops[], size_t n, const struct rhythm *r)
 	struct rhythm same;
 	bool holds;
 
-	if (n < OPS_MIN || n > BEATS || r->beats < 2)
+	if (n < OPS_MIN || n > MEMORY || r->beats < 2)
 		return false;
 	s = xcalloc(1, sizeof(*s));
 	number_types(s, ops, n);

@@ -32,7 +32,9 @@ struct rhythm {
 	uint32_t work; /* those of them that give the GPU work, as bits */
 };
 
-/* The rhythm of the last n <= BEATS ops, neighbours of which differ. False: there is none. */
+#define MEMORY 2048 /* beats looked at; a power of two */
+
+/* The rhythm of the last n <= MEMORY ops, neighbours of which differ. False: there is none. */
 bool period_find(const uint32_t ops[], size_t n, struct rhythm *ret);
 
 /* Do these ops go on in a rhythm that was found before? */

@@ -22,13 +22,13 @@ struct type {
 
 struct search {
 	size_t n, types;
-	struct type type[BEATS];
-	uint16_t seq[BEATS]; /* numbers of types */
+	struct type type[MEMORY];
+	uint16_t seq[MEMORY]; /* numbers of types */
 	/* Without rare ops: */
-	uint16_t kept[BEATS];
+	uint16_t kept[MEMORY];
 	size_t kept_n;
 	uint32_t floor;
-	double sum[BEATS + 1]; /* of the weights before it; each op's weights add up to 1 */
+	double sum[MEMORY + 1]; /* of the weights before it; each op's weights add up to 1 */
 	enum mark mark;
 	bool step_like;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Follows a rhythm beat by beat once there is one. Detection looks at the last BEATS beats, seldom;
+ * Follows a rhythm beat by beat once there is one. Detection looks at the last MEMORY beats, seldom;
  * when it finds a rhythm, the steps that these already hold are told at once. A pass that does not
  * look like the others (an evaluation, a checkpoint) is kept back: it is told when the rhythm goes on
  * behind it, and given up when another one takes over.
@@ -20,7 +20,7 @@
  * a part, would have shown; or half of what we keep; or that long.
  */
 #define SURE_PERIODS 30
-#define SURE_BEATS (BEATS / 2)
+#define SURE_BEATS (MEMORY / 2)
 #define SURE_NS 4000000000ull
 #define DOUBT 4 /* times as much if it has many exceptions */
 
@@ -29,7 +29,7 @@
 #define RECENT 63
 
 struct stepper {
-	struct beat ring[BEATS];
+	struct beat ring[MEMORY];
 	uint64_t head; /* beats so far */
 	uint64_t from; /* beats before this one were lost */
 	uint64_t told; /* steps are told up to this beat */
@@ -71,7 +71,7 @@ void stepper_free(struct stepper *s)
 /* The first beat of what may be looked at. */
 static uint64_t window_start(const struct stepper *s)
 {
-	uint64_t oldest = s->head > BEATS ? s->head - BEATS : 0;
+	uint64_t oldest = s->head > MEMORY ? s->head - MEMORY : 0;
 	uint64_t start = max_u64(s->from, oldest);
 
 	/* Off the rhythm, what came before the last good step is of no interest. */
@@ -80,7 +80,7 @@ static uint64_t window_start(const struct stepper *s)
 
 static const struct beat *beat_at(const struct stepper *s, uint64_t i)
 {
-	return &s->ring[i % BEATS];
+	return &s->ring[i % MEMORY];
 }
 
 static void tell(struct stepper *s, struct step *step, struct listener to)
@@ -162,7 +162,7 @@ static void follow(struct stepper *s, uint64_t i, struct listener to)
 			s->seen |= 1u << k;
 	}
 	split_beat(&s->split, b);
-	if (i - s->begin >= BEATS)
+	if (i - s->begin >= MEMORY)
 		s->open = false; /* whatever this is, it is not one step */
 }
 
@@ -238,7 +238,7 @@ static void look_for_better(struct stepper *s, const uint32_t ops[], uint64_t st
 static void look(struct stepper *s, struct listener to)
 {
 	uint64_t start = window_start(s), n = s->head - start;
-	uint32_t ops[BEATS];
+	uint32_t ops[MEMORY];
 
 	for (uint64_t i = 0; i < n; i++)
 		ops[i] = beat_at(s, start + i)->op;
@@ -278,7 +278,7 @@ void stepper_add(struct stepper *s, const struct beat *beats, size_t n, step_fn 
 	for (size_t k = 0; k < n; k++) {
 		struct beat b = sane(s, &beats[k]);
 
-		s->ring[s->head % BEATS] = b;
+		s->ring[s->head % MEMORY] = b;
 		s->head++;
 		if (s->locked) {
 			follow(s, s->head - 1, to);
@@ -309,7 +309,7 @@ bool stepper_period(const struct stepper *s, uint32_t *beats, uint64_t *median_n
 	size_t n = (size_t)min_u64(s->regular, RECENT);
 	uint64_t sorted[RECENT];
 
-	if (!s->locked || !n || s->head - s->told > BEATS)
+	if (!s->locked || !n || s->head - s->told > MEMORY)
 		return false;
 	memcpy(sorted, s->recent_ns, n * sizeof(sorted[0]));
 	qsort(sorted, n, sizeof(sorted[0]), by_value);

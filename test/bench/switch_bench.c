@@ -202,7 +202,8 @@ static double added(enum column c, int rounds)
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 21, cpu = sched_getcpu(), failed = 0;
+	int rounds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 21, cpu = sched_getcpu();
+	int failed = 0;
 	struct pair pair;
 	double empty;
 	pid_t idle;

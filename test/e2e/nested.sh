@@ -43,9 +43,10 @@ is "inner calls inside outer ones" "$(sql "SELECT count(*) FROM call AS i JOIN o
 	o.thread = i.thread AND o.start_ns <= i.start_ns AND
 	i.start_ns + i.dur_ns <= o.start_ns + o.dur_ns)")" 0
 
-# A thread's six states against the time from its first call to the end of its last.
-sql "CREATE TEMP VIEW states AS SELECT thread, sum(run_ns + preempted_ns + wake_ns + throttled_ns +
-		blocked_ns + unknown_ns) AS ns FROM op_second GROUP BY thread;
+# All states of a thread against the time from its first call to the end of its last.
+states=$(sql "SELECT group_concat(name, ' + ') FROM pragma_table_info('op_second')
+	WHERE name LIKE '%\_ns' ESCAPE '\' AND name NOT IN ('at_ns', 'total_ns', 'max_ns', 'kernel_ns')")
+sql "CREATE TEMP VIEW states AS SELECT thread, sum($states) AS ns FROM op_second GROUP BY thread;
 	CREATE TEMP VIEW spans AS SELECT thread, max(start_ns + dur_ns) - min(start_ns) AS ns FROM call
 		GROUP BY thread;
 	SELECT states.ns, spans.ns, exit_ns - first_ns FROM states JOIN spans USING (thread)

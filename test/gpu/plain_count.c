@@ -75,7 +75,8 @@ static int on_map(const struct map_line *line, void *arg)
 	for (int i = 0; i < n; i++)
 		if (found[i].class != INSN_REFUSED &&
 		    (!launches || (id == LIB_CUDA && op_table[found[i].op].class == CLASS_LAUNCH)))
-			sites[k++] = (struct site){ found[i].offset, (uint64_t)found[i].op };
+			sites[k++] = (struct site){ .offset = found[i].offset,
+						    .cookie = (uint64_t)found[i].op };
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = link_sites(&links, &how, path, sites, (size_t)k);
 	if (err)

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+/* History in, charged seconds out. */
+#include "agent/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/naming.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/util.h"
+
+#define KEEP_NS (10 * 1000000000ull) /* of history: longer waits are charged as far as it reaches */
+#define FOLLOW_NS 500000ull /* who ends a wait as long as this is worth following */
+#define FOLLOW_AGAIN_NS (10 * 1000000000ull) /* new threads of such a process, exec, a reused pid */
+#define FOLLOW_MAX 1024 /* processes, so that a chatty host is not followed as a whole */
+#define FOLLOW_AT_ONCE 16
+
+struct share_key {
+	uint64_t chain;
+	uint32_t serial;
+	uint32_t op;
+};
+
+/* A chain of one hop before it has names: most are, and most come again and again. */
+struct raw_key {
+	uint64_t obj, obj2;
+	uint32_t serial, op, cpu_pid;
+	int32_t nr;
+	uint32_t flags;
+	uint8_t state, by, complete, pad;
+};
+
+/* A thread that has ended; what it did may explain a wait that is still going on. */
+struct gone {
+	uint32_t serial;
+	uint64_t at_ns;
+};
+
+struct waits {
+	struct capture *capture;
+	struct timeline *timeline;
+	struct naming *naming;
+	struct hash *shares; /* struct share_key -> struct share, of the present second */
+	struct hash *known; /* struct raw_key -> struct share_key, likewise */
+	struct hash *followed; /* pid -> boot time of the last attempt */
+	struct stop *pending; /* of calling threads, read but perhaps not complete yet */
+	size_t pendings, pending_cap;
+	uint32_t follow[FOLLOW_AT_ONCE];
+	int follows;
+	struct gone *gone; /* oldest first */
+	size_t gones;
+	uint64_t until;
+	uint64_t lost; /* stops overwritten before they were read, so far */
+	/* While reading: */
+	const struct roster *roster;
+	uint32_t serial;
+};
+
+struct waits *waits_new(struct capture *capture)
+{
+	struct waits *w = xcalloc(1, sizeof(*w));
+
+	w->capture = capture;
+	w->timeline = timeline_new();
+	w->naming = naming_new(capture);
+	w->shares = hash_new(sizeof(struct share_key), sizeof(struct share));
+	w->known = hash_new(sizeof(struct raw_key), sizeof(struct share_key));
+	w->followed = hash_new(sizeof(uint32_t), sizeof(uint64_t));
+	return w;
+}
+
+void waits_free(struct waits *w)
+{
+	if (!w)
+		return;
+	timeline_free(w->timeline);
+	naming_free(w->naming);
+	hash_free(w->shares);
+	hash_free(w->known);
+	hash_free(w->followed);
+	free(w->pending);
+	free(w->gone);
+	free(w);
+}
+
+uint64_t waits_until(const struct waits *w)
+{
+	return w->until;
+}
+
+void waits_thread(struct waits *w, uint32_t serial, const struct task_info *info)
+{
+	timeline_thread(w->timeline, serial, info);
+	naming_thread(w->naming, info);
+}
+
+void waits_exit(struct waits *w, uint32_t serial)
+{
+	w->gone = xrealloc(w->gone, w->gones + 1, sizeof(*w->gone));
+	w->gone[w->gones++] = (struct gone){ serial, clock_boot_ns() };
+}
+
+static void forget_gone(struct waits *w, uint64_t now)
+{
+	size_t old = 0;
+
+	while (old < w->gones && w->gone[old].at_ns + KEEP_NS < now)
+		timeline_forget(w->timeline, w->gone[old++].serial);
+	w->gones -= old;
+	if (old)
+		memmove(w->gone, w->gone + old, w->gones * sizeof(*w->gone));
+}
+
+const char *waits_process(struct waits *w, uint32_t pid, const char *fallback)
+{
+	return naming_process(w->naming, pid, fallback);
+}
+
+/* ---- reading ---- */
+
+static void want_to_follow(struct waits *w, const struct stop *stop)
+{
+	uint32_t pid = stop->waker_pid;
+	const uint64_t *tried;
+
+	if (stop->by != WAKER_task || stop->waker_serial || !pid ||
+	    stop->wake_ns - stop->from_ns < FOLLOW_NS || w->follows == FOLLOW_AT_ONCE)
+		return;
+	tried = hash_get(w->followed, &pid);
+	if (tried ? stop->wake_ns < *tried + FOLLOW_AGAIN_NS
+		  : hash_count(w->followed) >= FOLLOW_MAX)
+		return;
+	for (int i = 0; i < w->follows; i++)
+		if (w->follow[i] == pid)
+			return;
+	w->follow[w->follows++] = pid;
+}
+
+static void on_stop(const struct stop *stop, void *arg)
+{
+	struct waits *w = arg;
+	struct task_info info;
+
+	if (stop->state >= STATE_COUNT || stop->by >= WAKER_COUNT ||
+	    stop->from_ns > stop->wake_ns || stop->wake_ns > stop->run_ns)
+		return;
+	if (!timeline_knows(w->timeline, stop->serial) &&
+	    !capture_find_task(w->capture, stop->serial, &info))
+		waits_thread(w, stop->serial, &info);
+	timeline_add(w->timeline, stop);
+	want_to_follow(w, stop);
+	if (stop->flags & STOP_OVERLAY || stop->op >= OP_SLOTS ||
+	    !roster_find(w->roster, stop->serial))
+		return;
+	if (w->pendings == w->pending_cap) {
+		w->pending_cap = w->pending_cap ? 2 * w->pending_cap : 1024;
+		w->pending = xrealloc(w->pending, w->pending_cap, sizeof(*w->pending));
+	}
+	w->pending[w->pendings++] = *stop;
+}
+
+static void follow_wakers(struct waits *w, uint64_t now)
+{
+	for (int i = 0; i < w->follows; i++) {
+		*(uint64_t *)hash_put(w->followed, &w->follow[i]) = now;
+		capture_follow(w->capture, w->follow[i]);
+	}
+	w->follows = 0;
+}
+
+/* ---- charging ---- */
+
+static void add_to(struct share *share, uint64_t ns)
+{
+	share->ns += ns;
+	share->count++;
+	share->max_ns = max_u64(share->max_ns, ns);
+}
+
+static struct raw_key raw_key(uint32_t serial, const struct piece *piece)
+{
+	const struct hop *hop = &piece->chain.hop[0];
+
+	return (struct raw_key){
+		.obj = hop->obj,
+		.obj2 = hop->obj2,
+		.serial = serial,
+		.op = piece->op,
+		.cpu_pid = hop->cpu_pid,
+		.nr = hop->nr,
+		.flags = hop->flags,
+		.state = (uint8_t)hop->state,
+		.by = (uint8_t)hop->by,
+		.complete = piece->chain.complete,
+	};
+}
+
+static void on_piece(const struct piece *piece, void *arg)
+{
+	struct waits *w = arg;
+	struct share_key key = { .serial = w->serial, .op = piece->op };
+	struct raw_key raw = raw_key(w->serial, piece);
+	bool single = piece->chain.hops == 1;
+	const struct share_key *known = single ? hash_get(w->known, &raw) : NULL;
+	uint64_t ns = piece->to_ns - piece->from_ns;
+	struct share *share = known ? hash_get(w->shares, known) : NULL;
+	struct chain named;
+
+	if (!share) {
+		named = piece->chain;
+		naming_fill(w->naming, &named);
+		key.chain = chain_id(&named);
+		share = hash_put(w->shares, &key);
+		if (!share->count)
+			share->chain = named;
+		if (single)
+			*(struct share_key *)hash_put(w->known, &raw) = key;
+	}
+	add_to(share, ns);
+}
+
+/* What needs the history that was lost is not complete, and its evidence is lower. */
+static void note_loss(struct waits *w, uint64_t now)
+{
+	struct stats stats;
+
+	capture_stats(w->capture, &stats);
+	if (stats.loss[LOSS_history] != w->lost)
+		timeline_gap(w->timeline, now);
+	w->lost = stats.loss[LOSS_history];
+}
+
+void waits_read(struct waits *w, const struct roster *roster)
+{
+	uint64_t begin = clock_boot_ns();
+	size_t kept = 0;
+
+	w->roster = roster;
+	capture_each_stop(w->capture, on_stop, w);
+	note_loss(w, begin);
+	/*
+	 * The rings were read one after the other: only what ended before the first was read is
+	 * complete, because whoever ended it had left his own traces before that.
+	 */
+	for (size_t i = 0; i < w->pendings; i++) {
+		if (w->pending[i].run_ns >= begin) {
+			w->pending[kept++] = w->pending[i];
+			continue;
+		}
+		w->serial = w->pending[i].serial;
+		chain_of_stop(w->timeline, &w->pending[i], on_piece, w);
+	}
+	w->pendings = kept;
+	w->until = begin;
+	follow_wakers(w, begin);
+	forget_gone(w, begin);
+	timeline_prune(w->timeline, begin > KEEP_NS ? begin - KEEP_NS : 0);
+}
+
+/* ---- handing over ---- */
+
+struct storing {
+	const struct roster *roster;
+	struct store *store;
+	uint64_t now;
+	int err;
+};
+
+static bool drop(const void *key, void *value, void *arg)
+{
+	(void)key;
+	(void)value;
+	(void)arg;
+	return true;
+}
+
+static bool store_share(const void *key, void *value, void *arg)
+{
+	const struct share_key *k = key;
+	const struct share *share = value;
+	struct storing *s = arg;
+	const struct person *p = roster_find(s->roster, k->serial);
+	struct wait_row row = { .op = &op_table[k->op],
+				.ns = share->ns,
+				.count = share->count,
+				.max_ns = share->max_ns };
+	int err;
+
+	if (!p)
+		return true;
+	err = store_chain(s->store, &share->chain, &row.chain);
+	if (!err)
+		err = store_wait_second(s->store, p->thread, s->now, &row);
+	if (err && !s->err)
+		s->err = err;
+	return true;
+}
+
+int waits_store(struct waits *w, const struct roster *roster, struct store *store, uint64_t now)
+{
+	struct storing s = { .roster = roster, .store = store, .now = now };
+
+	hash_each(w->shares, store_share, &s);
+	hash_each(w->known, drop, NULL);
+	return s.err;
+}
+
+/* ---- one span ---- */
+
+struct spanning {
+	struct waits *w;
+	struct share *ret;
+	size_t n, cap;
+};
+
+static void on_span_piece(const struct piece *piece, void *arg)
+{
+	struct spanning *s = arg;
+	struct piece named = *piece;
+	uint64_t ns = piece->to_ns - piece->from_ns, id;
+	struct share *least = NULL;
+
+	naming_fill(s->w->naming, &named.chain);
+	id = chain_id(&named.chain);
+	for (size_t i = 0; i < s->n; i++) {
+		if (chain_id(&s->ret[i].chain) == id) {
+			add_to(&s->ret[i], ns);
+			return;
+		}
+		if (!least || s->ret[i].ns < least->ns)
+			least = &s->ret[i];
+	}
+	if (s->n < s->cap)
+		least = &s->ret[s->n++];
+	else if (!least || least->ns >= ns)
+		return; /* many small ones: the sums per second have them */
+	*least = (struct share){ .chain = named.chain, .ns = ns, .count = 1, .max_ns = ns };
+}
+
+static int by_ns(const void *x, const void *y)
+{
+	const struct share *a = x, *b = y;
+
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+size_t waits_of_span(struct waits *w, uint32_t serial, uint64_t from_ns, uint64_t to_ns,
+		     struct share *ret, size_t cap)
+{
+	struct spanning s = { .w = w, .ret = ret, .cap = cap };
+
+	chain_walk(w->timeline, serial, from_ns, to_ns, on_span_piece, &s);
+	if (s.n)
+		qsort(ret, s.n, sizeof(*ret), by_ns);
+	return s.n;
+}

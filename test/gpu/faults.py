@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults in a real PyTorch loop, one per run: what should explain say of it?
+
+usage: faults.py FAULT SECONDS       prints "ready PID", then trains with the fault
+"""
+import gc
+import os
+import sys
+import threading
+import time
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+
+class Slow(Dataset):
+    """Batches whose making takes a worker longer than a step takes the GPU."""
+
+    def __len__(self):
+        return 1 << 30
+
+    def __getitem__(self, i):
+        end = time.perf_counter() + 0.04
+        while time.perf_counter() < end:
+            pass
+        return torch.randn(64, 256), torch.randint(0, 10, (64,))
+
+
+def endless(batch):
+    while True:
+        yield batch
+
+
+def work_in_python():
+    while True:
+        sum(i * i for i in range(10000))
+
+
+def main():
+    fault, seconds = sys.argv[1], float(sys.argv[2])
+    torch.manual_seed(0)
+    model = nn.Sequential(*[nn.Linear(256, 256) for _ in range(8)], nn.Linear(256, 10)).cuda()
+    opt = torch.optim.SGD(model.parameters(), lr=1e-3)
+    fixed = torch.randn(16, 64, 256), torch.randint(0, 10, (16, 64))
+    batches = endless(fixed)
+    if fault == "data-loader":
+        batches = iter(DataLoader(Slow(), batch_size=16 // 8, num_workers=1))
+    big = torch.empty(256 << 20, dtype=torch.uint8)
+    graph = [[] for _ in range(2000000)] if fault == "python-gc" else []
+    for x, y in batches:
+        break
+    model(x.cuda()).sum().item()
+    print("ready", os.getpid(), flush=True)
+    if fault == "gil":
+        threading.Thread(target=work_in_python, daemon=True).start()
+    end = time.perf_counter() + seconds
+    for x, y in batches:
+        if time.perf_counter() > end:
+            break
+        x, y = x.cuda(), y.cuda()
+        if fault == "copy-bound":
+            big.cuda()
+        loss = nn.functional.cross_entropy(model(x).flatten(0, 1), y.flatten())
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        loss.item()
+        if fault == "self-sleep":
+            time.sleep(0.02)
+        if fault == "python-gc":
+            gc.collect()
+        if fault == "none":  # the GPU has enough to do
+            for _ in range(20):
+                torch.mm(heavy(), heavy())
+            torch.cuda.synchronize()
+    del graph
+
+
+def heavy(cache=[]):
+    if not cache:
+        cache.append(torch.randn(8192, 8192, device="cuda"))
+    return cache[0]
+
+
+if __name__ == "__main__":
+    main()
