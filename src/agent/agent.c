@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Once a second: records, counts, blame, losses and cost, from the kernel into the store. */
-#include "agent/agent.h"
+#include "agent/agent_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/board.h"
-#include "agent/hostside.h"
-#include "agent/incidents.h"
-#include "agent/rhythm.h"
-#include "agent/roster.h"
-#include "agent/stalls.h"
-#include "agent/waits.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -23,66 +16,8 @@
 
 #define TICK_NS 1000000000ull
 #define CLOCK_TICKS 10 /* seconds between two notes of the clocks */
+#define INCIDENT_TICKS 2 /* ... and between two runs of the rules */
 #define REFRESH_TICKS 5 /* ... and between two looks at process names */
-
-struct exited {
-	uint32_t serial;
-	struct task_info info;
-};
-
-/* A (process, library) pair that waits for its process to be known. */
-struct found {
-	uint32_t pid;
-	struct lib lib;
-};
-
-/* Time of one calling thread in the present tick. */
-struct thread_time {
-	int64_t process;
-	uint64_t ns;
-};
-
-struct agent {
-	struct agent_opts opts;
-	struct store *store;
-	struct capture *capture;
-	struct roster *roster;
-	struct ledger *ledger;
-	struct hash *tasks; /* serial -> struct task_info, of the present tick */
-	struct hash *blame_seen; /* struct blame_key -> ns as last seen */
-	struct hash *thread_time; /* serial -> struct thread_time, of the present tick */
-	struct hash *process_time; /* process -> the longest of its threads, likewise */
-	struct board *board; /* what has been going on, for the live table */
-	struct waits *waits;
-	struct rhythm *rhythm;
-	struct stalls *stalls;
-	struct hostside *hostside;
-	struct incidents *incidents;
-	struct exited *exited;
-	size_t exited_count;
-	struct found *found;
-	size_t found_count;
-	struct account_row total, last;
-	uint64_t count_hits, timed_hits; /* of this tick */
-	uint64_t loss[LOSS_COUNT];
-	uint64_t received; /* since the last tick */
-	uint64_t unstored_untold; /* seconds whose loss is not in the store yet */
-	uint64_t foreign, stepped, agent_ns, undecodable, unstored, orphans;
-	uint64_t start_ns, tick_at, now;
-	unsigned ticks;
-	int libraries, stepped_sites, tallies;
-	char node[65];
-	bool store_bad; /* this tick */
-};
-
-/* A row that could not be stored costs its batch, is counted, and does not stop the agent. */
-static void stored(struct agent *a, int err)
-{
-	if (err && !a->store_bad) {
-		a->store_bad = true;
-		log_warn("not stored: %s", why(err));
-	}
-}
 
 /* ---- what the kernel side calls us with ---- */
 
@@ -133,7 +68,7 @@ static void on_record(const void *bytes, size_t len, void *arg)
 		a->orphans++;
 		return;
 	}
-	stored(a, store_call(a->store, p->thread, &rec, &call));
+	agent_stored(a, store_call(a->store, p->thread, &rec, &call));
 	if (rec.because & BECAUSE_SLOW && !rec.depth)
 		stalls_add(a->stalls, &rec, p, call);
 }
@@ -162,7 +97,7 @@ static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 	time->process = p->process;
 	for (int i = 0; i < STATE_COUNT; i++)
 		time->ns += d.state_ns[i];
-	stored(a, store_op_second(a->store, p->thread, a->now, &d));
+	agent_stored(a, store_op_second(a->store, p->thread, a->now, &d));
 	board_op(a->board, p, &d);
 }
 
@@ -180,7 +115,7 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 	/* The probes know the name of the thread that ran; people know the process. */
 	str_copy(who.comm, sizeof(who.comm),
 		 waits_process(a->waits, key->pid, key->pid ? blame->comm : ""));
-	stored(a, store_blame_second(a->store, p->thread, a->now, &who));
+	agent_stored(a, store_blame_second(a->store, p->thread, a->now, &who));
 	board_blame(a->board, p, &who);
 }
 
@@ -235,7 +170,7 @@ static void note_coverage(struct agent *a)
 			.since_boot_ns = lib->attached_ns,
 		};
 
-		stored(a, store_coverage(a->store, process, &row));
+		agent_stored(a, store_coverage(a->store, process, &row));
 	}
 	a->found_count = 0;
 }
@@ -287,76 +222,6 @@ static void bury(struct agent *a)
 	a->exited_count = 0;
 }
 
-static void note_losses(struct agent *a)
-{
-	static const char *const names[] = {
-#define X(id, text) #id,
-		LOSSES(X)
-#undef X
-	};
-	uint64_t dropped = a->last.dropped;
-	struct stats stats;
-
-	capture_stats(a->capture, &stats);
-	for (int i = 0; i < LOSS_COUNT; i++) {
-		uint64_t fresh = i == LOSS_ring_full ? dropped : stats.loss[i] - a->loss[i];
-
-		if (fresh)
-			stored(a, store_loss(a->store, a->now, names[i], fresh));
-		if (i != LOSS_ring_full)
-			a->loss[i] = stats.loss[i];
-	}
-	if (a->unstored_untold)
-		stored(a, store_loss(a->store, a->now, "unstored_seconds", a->unstored_untold));
-	a->last.filtered += stats.foreign - a->foreign;
-	a->last.seen += stats.foreign - a->foreign;
-	a->last.probe_ns += (stats.stepped - a->stepped) * capture_cost(a->capture)->stepped_ns;
-	a->foreign = stats.foreign;
-	a->stepped = stats.stepped;
-}
-
-static bool longest_thread(const void *key, void *value, void *arg)
-{
-	const struct thread_time *time = value;
-	struct agent *a = arg;
-	uint64_t *most = hash_put(a->process_time, &time->process);
-
-	(void)key;
-	*most = max_u64(*most, time->ns);
-	return true;
-}
-
-static bool add_process_time(const void *key, void *value, void *arg)
-{
-	struct agent *a = arg;
-
-	(void)key;
-	a->last.traced_ns += *(uint64_t *)value;
-	return true;
-}
-
-static void note_account(struct agent *a)
-{
-	const struct capture_cost *cost = capture_cost(a->capture);
-	uint64_t cpu = clock_cpu_ns();
-
-	/* Threads of a process mostly wait for each other: its time is that of the longest one. */
-	hash_each(a->thread_time, longest_thread, a);
-	hash_each(a->process_time, add_process_time, a);
-	a->last.probe_ns += a->count_hits * cost->count_ns + a->timed_hits * cost->timed_ns;
-	a->last.agent_ns = cpu - a->agent_ns;
-	a->agent_ns = cpu;
-	stored(a, store_account(a->store, a->now, &a->last));
-	a->total.seen += a->last.seen;
-	a->total.submitted += a->last.submitted;
-	a->total.filtered += a->last.filtered;
-	a->total.dropped += a->last.dropped;
-	a->total.received += a->last.received;
-	a->total.probe_ns += a->last.probe_ns;
-	a->total.agent_ns += a->last.agent_ns;
-	a->total.traced_ns += a->last.traced_ns;
-}
-
 static bool forget_task(const void *key, void *value, void *arg)
 {
 	(void)key;
@@ -384,8 +249,8 @@ static void give_up_second(struct agent *a)
 static void look_back(struct agent *a)
 {
 	waits_read(a->waits, a->roster);
-	stored(a, rhythm_read(a->rhythm, a->capture, a->roster, a->store));
-	stored(a, stalls_judge(a->stalls, a->waits, a->store));
+	agent_stored(a, rhythm_read(a->rhythm, a->capture, a->roster, a->store));
+	agent_stored(a, stalls_judge(a->stalls, a->waits, a->store));
 }
 
 static void tick(struct agent *a)
@@ -401,19 +266,20 @@ static void tick(struct agent *a)
 	capture_each_tally(a->capture, on_tally, a);
 	capture_each_blame(a->capture, on_blame, a);
 	look_back(a);
-	stored(a, waits_store(a->waits, a->roster, a->store, a->now));
-	stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
-	stored(a, hostside_store(a->hostside, a->capture, a->store, a->now));
+	agent_stored(a, waits_store(a->waits, a->roster, a->store, a->now));
+	agent_stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
+	agent_stored(a, hostside_store(a->hostside, a->capture, a->store, a->now));
 	note_coverage(a);
 	bury(a);
 	if (a->ticks % REFRESH_TICKS == 0)
 		roster_refresh(a->roster);
-	note_losses(a);
-	note_account(a);
+	agent_note_losses(a);
+	agent_note_account(a);
 	if (a->ticks++ % CLOCK_TICKS == 0)
-		stored(a, store_clock(a->store, a->now, clock_wall_ns()));
-	stored(a, incidents_update(a->incidents, a->store, clock_wall_ns()));
-	stored(a, store_commit(a->store));
+		agent_stored(a, store_clock(a->store, a->now, clock_wall_ns()));
+	if (a->ticks % INCIDENT_TICKS == 0)
+		agent_stored(a, incidents_update(a->incidents, a->store, clock_wall_ns()));
+	agent_stored(a, store_commit(a->store));
 	if (a->store_bad)
 		give_up_second(a);
 	else

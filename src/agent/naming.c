@@ -236,12 +236,13 @@ static bool has_thing(enum state state)
 	       state == STATE_FSYNC || state == STATE_GPU || state == STATE_DEVICE;
 }
 
-void naming_fill(struct naming *n, struct chain *chain)
+void naming_fill(struct naming *n, struct chain *chain, const struct roster *roster)
 {
 	for (int i = 0; i < chain->hops; i++) {
 		struct hop *hop = &chain->hop[i];
 
 		hop->relation = relation_of(n, hop, chain->hop[0].pid);
+		hop->calls = hop->serial && roster_find(roster, hop->serial);
 		if (has_thing(hop->state)) {
 			const struct thing *thing = thing_of(n, hop);
 

@@ -11,6 +11,7 @@
 #include "base/util.h"
 
 #define KEEP_NS (10 * 1000000000ull) /* of history: longer waits are charged as far as it reaches */
+#define SPAN_MAX 16 /* chains of one span */
 #define FOLLOW_NS 500000ull /* who ends a wait as long as this is worth following */
 #define FOLLOW_AGAIN_NS (10 * 1000000000ull) /* new threads of such a process, exec, a reused pid */
 #define FOLLOW_MAX 1024 /* processes, so that a chatty host is not followed as a whole */
@@ -209,7 +210,7 @@ static void on_piece(const struct piece *piece, void *arg)
 
 	if (!share) {
 		named = piece->chain;
-		naming_fill(w->naming, &named);
+		naming_fill(w->naming, &named, w->roster);
 		key.chain = chain_id(&named);
 		share = hash_put(w->shares, &key);
 		if (!share->count)
@@ -311,6 +312,7 @@ int waits_store(struct waits *w, const struct roster *roster, struct store *stor
 struct spanning {
 	struct waits *w;
 	struct share *ret;
+	uint64_t id[SPAN_MAX]; /* of ret[i].chain */
 	size_t n, cap;
 };
 
@@ -319,23 +321,24 @@ static void on_span_piece(const struct piece *piece, void *arg)
 	struct spanning *s = arg;
 	struct piece named = *piece;
 	uint64_t ns = piece->to_ns - piece->from_ns, id;
-	struct share *least = NULL;
+	size_t least = 0;
 
-	naming_fill(s->w->naming, &named.chain);
+	naming_fill(s->w->naming, &named.chain, s->w->roster);
 	id = chain_id(&named.chain);
 	for (size_t i = 0; i < s->n; i++) {
-		if (chain_id(&s->ret[i].chain) == id) {
+		if (s->id[i] == id) {
 			add_to(&s->ret[i], ns);
 			return;
 		}
-		if (!least || s->ret[i].ns < least->ns)
-			least = &s->ret[i];
+		if (s->ret[i].ns < s->ret[least].ns)
+			least = i;
 	}
 	if (s->n < s->cap)
-		least = &s->ret[s->n++];
-	else if (!least || least->ns >= ns)
+		least = s->n++;
+	else if (s->ret[least].ns >= ns)
 		return; /* many small ones: the sums per second have them */
-	*least = (struct share){ .chain = named.chain, .ns = ns, .count = 1, .max_ns = ns };
+	s->ret[least] = (struct share){ .chain = named.chain, .ns = ns, .count = 1, .max_ns = ns };
+	s->id[least] = id;
 }
 
 static int by_ns(const void *x, const void *y)
@@ -348,7 +351,7 @@ static int by_ns(const void *x, const void *y)
 size_t waits_of_span(struct waits *w, uint32_t serial, uint64_t from_ns, uint64_t to_ns,
 		     struct share *ret, size_t cap)
 {
-	struct spanning s = { .w = w, .ret = ret, .cap = cap };
+	struct spanning s = { .w = w, .ret = ret, .cap = min_u64(cap, SPAN_MAX) };
 
 	chain_walk(w->timeline, serial, from_ns, to_ns, on_span_piece, &s);
 	if (s.n)

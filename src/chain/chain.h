@@ -68,6 +68,7 @@ struct hop {
 	uint32_t cpu, cpu_pid;
 	uint64_t obj, obj2; /* as in struct stop */
 	/* Filled in by whoever can look it up: */
+	bool calls; /* makes traced calls itself; not stored, as the store knows who does */
 	enum object object;
 	enum relation relation;
 	char name[128]; /* of the object: a path, an address; or of cpu_pid, or of the device */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The identity of a chain: FNV-1a over what makes it the same one. Numbers go in byte by byte from
- * the lowest, so that every machine and every run of the agent gives the same id.
+ * The identity of a chain: a hash of what makes it the same one. By value and name only, so that
+ * every machine and every run of the agent gives the same id.
  */
 #include "chain/chain_int.h"
 
@@ -10,11 +10,11 @@ static uint64_t mix_byte(uint64_t id, unsigned char byte)
 	return (id ^ byte) * 0x100000001b3ull;
 }
 
+/* Whole numbers at once: this runs for every hop of every wait. */
 static uint64_t mix(uint64_t id, uint64_t value)
 {
-	for (int i = 0; i < 8; i++)
-		id = mix_byte(id, (unsigned char)(value >> (8 * i)));
-	return id;
+	id = (id ^ value) * 0x9e3779b97f4a7c15ull;
+	return id ^ id >> 32;
 }
 
 static uint64_t mix_text(uint64_t id, const char *text, size_t cap)
@@ -24,10 +24,12 @@ static uint64_t mix_text(uint64_t id, const char *text, size_t cap)
 	return mix_byte(id, 0); /* so that no text runs into what follows */
 }
 
-/* By name: the numbers change when a version learns of another. */
-static uint64_t mix_name(uint64_t id, const char *name)
+/* By name, since the numbers change when a version learns of another; each name once. */
+static uint64_t name_id(const char *const names[], uint64_t *known, int i)
 {
-	return mix_text(id, name, SIZE_MAX);
+	if (!known[i])
+		known[i] = mix_text(0xcbf29ce484222325ull, names[i], SIZE_MAX);
+	return known[i];
 }
 
 bool state_has_object(enum state state)
@@ -48,12 +50,15 @@ bool state_has_object(enum state state)
 /* Not which CPU, serial or descriptor: they differ from one time to the next. */
 static uint64_t mix_hop(uint64_t id, const struct hop *h, bool objects)
 {
+	static uint64_t states[STATE_COUNT], wakers[WAKER_COUNT], things[OBJECT_COUNT];
+	static uint64_t relations[RELATION_COUNT];
+
 	id = mix(id, (uint64_t)h->pid << 32 | h->tid);
 	id = mix(id, (uint64_t)(uint32_t)h->nr << 32 | h->cpu_pid);
-	id = mix_name(id, state_names[h->state]);
-	id = mix_name(id, waker_names[h->by]);
-	id = mix_name(id, object_names[h->object]);
-	id = mix_name(id, relation_names[h->relation]);
+	id = mix(id, name_id(state_names, states, (int)h->state));
+	id = mix(id, name_id(waker_names, wakers, (int)h->by));
+	id = mix(id, name_id(object_names, things, (int)h->object));
+	id = mix(id, name_id(relation_names, relations, (int)h->relation));
 	if (objects && state_has_object(h->state))
 		id = mix(id, h->obj);
 	return mix_text(id, h->name, sizeof(h->name));

@@ -11,8 +11,8 @@
 
 static struct {
 	const char *db;
-	uint64_t since, from, to;
-	bool json;
+	uint64_t since, from, to, pid;
+	bool json, per_process;
 } args;
 
 #define AT(field) offsetof(__typeof__(args), field)
@@ -21,10 +21,25 @@ static const struct opt opts[] = {
 	{ "since", 0, OPT_DURATION, AT(since), "TIME", "only the last TIME: 5m, 90s, 1h" },
 	{ "from", 0, OPT_TIME, AT(from), "WHEN", "from then on: 03:12, 2026-11-15T03:12:00Z, -5m" },
 	{ "to", 0, OPT_TIME, AT(to), "WHEN", "until then" },
+	{ "pid", 'p', OPT_U64, AT(pid), "PID", "only this process" },
+	{ "per-process", 0, OPT_FLAG, AT(per_process), NULL,
+	  "where the time of each process went, instead of what is wrong" },
 	{ "db", 'd', OPT_STR, AT(db), "FILE", "the trace (default: where `trace` writes)" },
 	{ "json", 0, OPT_FLAG, AT(json), NULL, "as JSON" },
 	{ 0 },
 };
+
+static void print(struct store *s, struct explanation *e)
+{
+	if (args.pid)
+		explain_only(e, (uint32_t)args.pid);
+	if (args.json)
+		explain_json(s, e, stdout);
+	else if (args.per_process)
+		explain_text_processes(e, stdout);
+	else
+		explain_text(e, stdout);
+}
 
 static int run(int argc, char **argv)
 {
@@ -36,6 +51,8 @@ static int run(int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
+	if (args.pid > INT32_MAX)
+		return fail(-EINVAL, "--pid: %llu is no process id", (unsigned long long)args.pid);
 	if (args.since && args.from)
 		return fail(-EINVAL, "--since and --from are two ways to say the same: give one");
 	if (args.from && args.to && args.from >= args.to)
@@ -56,10 +73,7 @@ static int run(int argc, char **argv)
 		fprintf(stderr, "culprit explain: %s: %s\n", args.db, why(err));
 		err = EXIT_NO;
 	} else if (!err) {
-		if (args.json)
-			explain_json(s, &e, stdout);
-		else
-			explain_text(&e, stdout);
+		print(s, &e);
 		explain_free(&e);
 	}
 	store_close(s);

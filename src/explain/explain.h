@@ -14,13 +14,65 @@
 #define EVIDENCE_MAX 6
 #define EFFECTS_MAX 2
 
+/*
+ * The closed list of causes, by name, and what each means. The second column: is it looked for?
+ * `later` needs a source that this version does not read.
+ */
+#define CAUSES(X)                                                                                  \
+	X(cpu_contention, now, "cpu-contention", "somebody else had the CPU")                      \
+	X(cpu_quota, now, "cpu-quota", "the CPU limit of a control group was used up")             \
+	X(disk_read, now, "disk-read", "waiting for a file to be read")                            \
+	X(disk_write, now, "disk-write", "waiting for a file to be written")                       \
+	X(nvme_timeout, later, "nvme-timeout", "a disk did not answer in time")                    \
+	X(dma_bounce, later, "dma-bounce", "data was copied on its way to a device")               \
+	X(iommu_fault, later, "iommu-fault", "a device was refused its memory")                    \
+	X(network_retransmit, now, "network-retransmit", "packets were lost and sent again")       \
+	X(network_peer, now, "network-peer", "the other end of a connection took its time")        \
+	X(memory_reclaim, now, "memory-reclaim", "memory had to be freed before it could be used") \
+	X(page_fault, now, "page-fault", "memory was touched for the first time, page by page")    \
+	X(swap, now, "swap", "memory had to come back from swap")                                  \
+	X(oom, now, "oom", "the kernel killed a process for want of memory")                       \
+	X(lock, now, "lock", "another thread held a lock")                                         \
+	X(gil, now, "gil", "another thread held Python's interpreter lock")                        \
+	X(data_loader, now, "data-loader", "the next batch was not ready")                         \
+	X(python_gc, now, "python-gc", "Python collected garbage")                                 \
+	X(host_bound, now, "host-bound", "the program's own work left the GPU idle")               \
+	X(self_sleep, now, "self-sleep", "the program slept by itself")                            \
+	X(gpu_throttled, later, "gpu-throttled", "the GPU lowered its clocks")                     \
+	X(gpu_error, later, "gpu-error", "the GPU reported an error")                              \
+	X(gpu_shared, now, "gpu-shared", "another process used the GPU")                           \
+	X(copy_bound, now, "copy-bound", "copies between host and GPU")                            \
+	X(sync_too_often, now, "sync-too-often", "waiting for the GPU after every little work")    \
+	X(launch_bound, now, "launch-bound", "kernels too small to be launched one by one")        \
+	X(alloc_churn, now, "alloc-churn", "GPU memory allocated and freed all the time")          \
+	X(cold_start, now, "cold-start", "opening the GPU and loading code")                       \
+	X(straggler, later, "straggler", "another rank was late")                                  \
+	X(unknown, now, "unknown", "a wait that could not be followed to its end")
+
+enum cause_id {
+	CAUSE_none,
+#define X(id, when, name, text) CAUSE_##id,
+	CAUSES(X)
+#undef X
+		CAUSE_COUNT,
+};
+
+struct cause {
+	const char *id, *title;
+	bool found; /* false: known by name, but not looked for in this version */
+};
+extern const struct cause causes[]; /* in the order of the enum, without none; ends with NULL */
+const char *cause_name(enum cause_id cause);
+
 enum severity { SEVERITY_LOW, SEVERITY_MEDIUM, SEVERITY_HIGH };
+extern const char *const severity_names[]; /* "LOW", ... */
 
 /* How sure: arithmetic on complete records, one record, or a rule with a stated assumption. */
 enum evidence { EVIDENCE_PROVEN, EVIDENCE_OBSERVED, EVIDENCE_INFERRED };
 
 struct culprit {
 	uint32_t pid; /* 0: nobody, the CPU was idle */
+	uint32_t tid; /* 0: not one thread of it */
 	char comm[COMM_LEN];
 	uint64_t ns;
 	double share; /* of the time lost */
@@ -33,6 +85,12 @@ struct effect {
 	uint64_t p50_before, p99_before, p50_during, p99_during;
 };
 
+/* What it was about, where it has a name. */
+struct thing {
+	enum object kind;
+	char name[128];
+};
+
 struct finding {
 	const char *cause; /* an id of causes[] */
 	enum severity severity;
@@ -42,21 +100,42 @@ struct finding {
 	uint64_t affected_ns; /* that thread's time in the intervals where it happened */
 	double lost_pct; /* lost / affected */
 	double gain_low_pct, gain_high_pct; /* of the affected time */
-	uint64_t count; /* slow calls and gaps that carry it */
+	uint64_t count; /* waits, or slow calls and gaps, that carry it */
 	uint64_t first_ns, last_ns;
 	int64_t thread;
 	uint32_t pid, tid;
 	char node[65], comm[COMM_LEN], thread_comm[COMM_LEN], cmdline[256], op[64];
 	struct culprit culprit[CULPRITS_MAX];
 	int culprits;
+	struct thing object;
+	struct chain chain; /* the one with most of it; 0 hops: none, it waited for nobody */
+	uint64_t hop_ns[HOPS_MAX]; /* of all chains that begin like this one, up to that hop */
 	int64_t id[EVIDENCE_MAX]; /* rows of `call` */
 	int ids;
 	struct effect effect[EFFECTS_MAX];
 	int effects;
 	double rate_before, rate_during; /* calls per second of the thread; 0: not known */
+	double steps_before, steps_during; /* steps per second; 0: not known */
 	char fix[FIXES_MAX][384]; /* a command in it is never cut */
 	int fixes;
-	char basis[160]; /* what the evidence class rests on */
+	char basis[256]; /* what the evidence class rests on */
+	/* Which rows of `call` can carry it: bits of enum state and of enum op_class. */
+	uint32_t states, places;
+};
+
+struct op_summary {
+	char symbol[64];
+	uint64_t calls, done, total_ns;
+	uint32_t hist[HIST_BUCKETS];
+};
+
+/* Somebody who made it wait: a thread of its own, a worker, whoever had the CPU. */
+struct helper_summary {
+	uint32_t pid, tid;
+	char comm[COMM_LEN];
+	enum relation relation;
+	enum state state; /* what it did meanwhile; PREEMPTED: it had the CPU itself */
+	uint64_t ns;
 };
 
 /* Where the time of a process went: its busiest calling thread. */
@@ -66,8 +145,23 @@ struct summary {
 	uint64_t total_ns; /* of that thread, while traced */
 	uint64_t state_ns[STATE_COUNT];
 	uint64_t sync_ns; /* of these: on CPU or blocked inside a synchronising call */
+	uint64_t sync_state_ns[STATE_COUNT]; /* ... by state */
 	uint64_t launches, calls;
 	int threads;
+	struct op_summary *op; /* of all its threads, most time first */
+	int ops;
+	struct helper_summary *helper; /* most time first */
+	int helpers;
+	uint64_t steps;
+	struct step step_sum;
+	uint32_t step_hist[HIST_BUCKETS];
+};
+
+struct incident {
+	int64_t id;
+	char cause[32], comm[COMM_LEN], culprit[COMM_LEN], title[160], severity[16];
+	uint32_t pid, culprit_pid;
+	uint64_t first_ns, last_ns, lost_ns;
 };
 
 struct explanation {
@@ -77,6 +171,9 @@ struct explanation {
 	int findings;
 	struct summary *summary;
 	int summaries;
+	struct incident *incident;
+	int incidents;
+	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
 	struct account_row account;
 	struct {
 		char reason[32];
@@ -87,15 +184,16 @@ struct explanation {
 
 /* Read the window, judge, rank by time lost. Free with explain_free(). -ENODATA: nothing there. */
 int explain(struct store *s, struct window w, struct explanation *ret);
+
+/* The same of the last span_ns, for a running agent: findings only, without evidence and effects. */
+int explain_recent(struct store *s, uint64_t now_ns, uint64_t span_ns, struct explanation *ret);
 void explain_free(struct explanation *e);
 
-/* The closed list of causes this version can find. */
-struct cause {
-	const char *id, *title;
-};
-extern const struct cause causes[];
+/* Forget everybody but this process. */
+void explain_only(struct explanation *e, uint32_t pid);
 
 void explain_text(const struct explanation *e, FILE *out);
+void explain_text_processes(const struct explanation *e, FILE *out);
 void explain_json(struct store *s, const struct explanation *e, FILE *out);
 
 #endif

@@ -1,168 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads what the rules need, once. */
+/* Small questions that many rules ask of the facts. */
 #include "explain/facts.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
-#include "base/text.h"
 #include "base/util.h"
 
-static int on_thread(const struct thread_info *info, void *arg)
-{
-	struct facts *f = arg;
-	struct thread_facts *t;
-
-	f->thread = xrealloc(f->thread, (size_t)f->threads + 1, sizeof(*f->thread));
-	t = &f->thread[f->threads++];
-	*t = (struct thread_facts){
-		.id = info->thread, .process = info->process, .pid = info->pid, .tid = info->tid
-	};
-	/* Names come from tenants: made harmless here, printed anywhere. */
-	text_safe(t->node, sizeof(t->node), info->node);
-	text_safe(t->process_comm, sizeof(t->process_comm), info->process_comm);
-	text_safe(t->comm, sizeof(t->comm), info->comm);
-	text_safe(t->cmdline, sizeof(t->cmdline), info->cmdline);
-	return 0;
-}
-
-static int thread_order(const void *x, const void *y)
-{
-	const struct thread_facts *a = x, *b = y;
-
-	return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static struct thread_facts *find_thread(struct facts *f, int64_t id)
-{
-	struct thread_facts key = { .id = id };
-
-	if (!f->threads)
-		return NULL;
-	return bsearch(&key, f->thread, (size_t)f->threads, sizeof(key), thread_order);
-}
-
-/* The interval that ends at at_ns or, a call that outlasts a second having its row later, after it. */
-static struct second *find_second(struct facts *f, int64_t thread, uint64_t at_ns)
-{
-	struct thread_facts *t = find_thread(f, thread);
-	int lo = 0, hi = t ? t->seconds : 0;
-
-	while (lo < hi) {
-		int mid = (lo + hi) / 2;
-
-		if (t->second[mid].at_ns < at_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return t && lo < t->seconds ? &t->second[lo] : NULL;
-}
-
-/* Rows come by thread and time, so the interval is the last one or a new one. */
-static struct second *make_second(struct facts *f, int64_t thread, uint64_t at_ns)
-{
-	struct thread_facts *t = find_thread(f, thread);
-
-	if (!t)
-		return NULL;
-	if (!t->seconds || t->second[t->seconds - 1].at_ns != at_ns) {
-		t->second = xrealloc(t->second, (size_t)t->seconds + 1, sizeof(*t->second));
-		t->second[t->seconds++] = (struct second){ .at_ns = at_ns };
-	}
-	return &t->second[t->seconds - 1];
-}
-
-static int on_op_second(const struct op_second_row *row, void *arg)
-{
-	struct second *s = make_second(arg, row->thread, row->at_ns);
-
-	if (!s)
-		return 0;
-	for (int i = 0; i < STATE_COUNT; i++)
-		s->state_ns[i] += row->state_ns[i];
-	if (streq(row->class, class_names[CLASS_SYNC])) {
-		s->sync_wait_ns += row->state_ns[STATE_RUN] + row->state_ns[STATE_BLOCKED];
-		s->sync_runnable_ns += row->state_ns[STATE_PREEMPTED] + row->state_ns[STATE_WAKE];
-	}
-	if (streq(row->class, class_names[CLASS_LAUNCH]))
-		s->launches += row->calls;
-	if (!streq(row->class, class_names[CLASS_GAP]))
-		s->calls += row->calls;
-	return 0;
-}
-
-static int on_blame(const struct blame_row *row, void *arg)
-{
-	struct second *s = find_second(arg, row->thread, row->at_ns);
-	struct second_blame *b;
-
-	if (!s)
-		return 0;
-	s->blame = xrealloc(s->blame, (size_t)s->blames + 1, sizeof(*s->blame));
-	b = &s->blame[s->blames++];
-	*b = (struct second_blame){ .pid = row->pid, .cpu = row->cpu, .ns = row->ns };
-	text_safe(b->comm, sizeof(b->comm), row->comm);
-	return 0;
-}
-
-static int process_order(const void *x, const void *y)
-{
-	const struct thread_facts *a = x, *b = y;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return thread_order(x, y);
-}
-
-int facts_load(struct store *s, struct window w, struct facts *ret)
-{
-	int err;
-
-	*ret = (struct facts){ .window = w };
-	err = store_each_thread(s, w, on_thread, ret);
-	if (!err)
-		err = store_each_op_second(s, w, on_op_second, ret);
-	if (!err)
-		err = store_each_blame(s, w, on_blame, ret);
-	if (err) {
-		facts_release(ret);
-		return err;
-	}
-	if (ret->threads)
-		qsort(ret->thread, (size_t)ret->threads, sizeof(*ret->thread), process_order);
-	return 0;
-}
-
-void facts_release(struct facts *f)
-{
-	for (int i = 0; i < f->threads; i++) {
-		for (int k = 0; k < f->thread[i].seconds; k++)
-			free(f->thread[i].second[k].blame);
-		free(f->thread[i].second);
-	}
-	free(f->thread);
-	*f = (struct facts){ 0 };
-}
-
-/* ---- shared by the rules ---- */
+/* From this share of its time on, on a CPU or waiting for the GPU, a thread is at work. */
+#define BUSY_MIN_PCT 8.0
 
 double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+uint64_t second_total(const struct second *s)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < STATE_COUNT; i++)
+		sum += s->state_ns[i];
+	return sum;
+}
+
+uint64_t second_start(const struct second *s)
+{
+	return s->at_ns - min_u64(second_total(s), s->at_ns);
+}
+
+uint64_t second_busy(const struct second *s)
+{
+	uint64_t ns = s->gpu_blocked_ns;
+
+	for (int i = 0; i < STATE_COUNT; i++)
+		ns += STATE_ON_CPU(i) ? s->state_ns[i] : 0;
+	return ns;
+}
+
+bool thread_busy(const struct thread_facts *t)
+{
+	uint64_t busy = 0, total = 0;
+
+	for (int i = 0; i < t->seconds; i++) {
+		busy += second_busy(&t->second[i]);
+		total += second_total(&t->second[i]);
+	}
+	return percent(busy, total) >= BUSY_MIN_PCT;
+}
+
+uint64_t second_calls(const struct second *s, enum op_class class)
+{
+	const struct class_sum *sum = &s->class[class];
+
+	return max_u64(sum->calls[LAYER_RUNTIME], sum->calls[LAYER_DRIVER]);
+}
+
+uint64_t second_bytes(const struct second *s, enum op_class class)
+{
+	const struct class_sum *sum = &s->class[class];
+
+	return max_u64(sum->bytes[LAYER_RUNTIME], sum->bytes[LAYER_DRIVER]);
+}
+
+/* ---- memory ---- */
+
+#define MINOR_MIN 2000 /* page faults per second */
+#define MAJOR_MIN 1000 /* that need no device: compressed memory */
+#define FAULT_MIN_PCT 5.0 /* waiting in faults: a device */
+#define SWAP_PAGES_MIN 20
+#define NEAR_NS 1000000000ull /* the host is asked once a second: it may be the second beside */
+
+static bool at_rate(uint64_t count, uint64_t total_ns, uint64_t per_second)
+{
+	return (double)count * 1e9 >= (double)per_second * (double)total_ns && count;
+}
+
+bool second_faults(const struct second *s)
+{
+	uint64_t total = second_total(s);
+
+	return at_rate(s->counter[COUNTER_minor], total, MINOR_MIN) ||
+	       at_rate(s->counter[COUNTER_major], total, MAJOR_MIN);
+}
+
+bool facts_swapping(const struct facts *f, uint64_t from_ns, uint64_t to_ns)
+{
+	int lo = 0, hi = f->systems;
+
+	while (lo < hi) { /* the first that is not too early */
+		int mid = (lo + hi) / 2;
+
+		if (f->system[mid].at_ns + NEAR_NS < from_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < f->systems && f->system[lo].at_ns <= to_ns + NEAR_NS; lo++)
+		if (f->system[lo].row.swap_in_pages >= SWAP_PAGES_MIN)
+			return true;
+	return false;
+}
+
+bool second_swaps(const struct facts *f, const struct second *s)
+{
+	uint64_t total = second_total(s);
+
+	if (!at_rate(s->counter[COUNTER_major], total, MAJOR_MIN) &&
+	    percent(s->state_ns[STATE_FAULT], total) < FAULT_MIN_PCT)
+		return false;
+	return s->counter[COUNTER_major] && facts_swapping(f, second_start(s), s->at_ns);
+}
+
+uint64_t second_kernel(const struct thread_facts *t, const struct second *s)
+{
+	uint64_t usual = (uint64_t)(t->quiet_kernel * (double)second_total(s));
+	uint64_t kernel = s->gap_counter[COUNTER_kernel_ns];
+
+	/* The samples contain reclaim that ran, which has an account of its own. */
+	usual += s->gap_ns[STATE_RECLAIM];
+	return kernel > usual ? kernel - usual : 0;
+}
+
+bool facts_child(const struct facts *f, uint32_t parent, uint32_t pid)
+{
+	for (int i = 0; i < f->descents; i++)
+		if (f->descent[i].parent == parent && f->descent[i].child == pid)
+			return true;
+	return false;
+}
+
 /* A fifth of the time where it happened, or a tenth of the whole window, wakes somebody up. */
+#define LONG_NS 500000000ull /* what is over before anybody noticed is not urgent */
+
 enum severity severity_of(const struct facts *f, const struct finding *found)
 {
 	double of_window = percent(found->lost_ns, f->window.to_ns - f->window.from_ns);
 
-	if (found->lost_pct >= 20 || of_window >= 10)
+	if (of_window >= 10 || (found->lost_pct >= 20 && found->lost_ns >= LONG_NS))
 		return SEVERITY_HIGH;
-	return found->lost_pct >= 10 || of_window >= 5 ? SEVERITY_MEDIUM : SEVERITY_LOW;
+	if (of_window >= 5 || (found->lost_pct >= 10 && found->lost_ns >= LONG_NS))
+		return SEVERITY_MEDIUM;
+	return SEVERITY_LOW;
 }
 
 void add_fix(struct finding *found, const char *fmt, ...)
@@ -174,4 +152,20 @@ void add_fix(struct finding *found, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(found->fix[found->fixes++], sizeof(found->fix[0]), fmt, ap);
 	va_end(ap);
+}
+
+void format_cpus(char *dst, size_t cap, uint64_t cpus)
+{
+	size_t at = 0;
+
+	dst[0] = '\0';
+	for (int i = 0, end; i < 64 && at < cap; i = end + 1) {
+		for (end = i; end < 63 && cpus >> i & 1 && cpus >> (end + 1) & 1; end++)
+			;
+		if (!(cpus >> i & 1))
+			continue;
+		at += (size_t)snprintf(dst + at, cap - at, at ? ",%d" : "%d", i);
+		if (end > i && at < cap)
+			at += (size_t)snprintf(dst + at, cap - at, "-%d", end);
+	}
 }

@@ -3,6 +3,7 @@
 #ifndef EXPLAIN_FACTS_H
 #define EXPLAIN_FACTS_H
 
+#include "explain/classify.h"
 #include "explain/explain.h"
 
 struct second_blame {
@@ -11,16 +12,63 @@ struct second_blame {
 	uint64_t ns;
 };
 
-/* One interval between two looks of the agent, about a second. */
+/* Stops of one thread in one interval that are charged to one chain. */
+struct wait {
+	enum op_class place;
+	int chain; /* index of facts.chain */
+	uint64_t ns, count, max_ns;
+	struct verdict verdict; /* by facts_classify() */
+};
+
+/* A runtime call contains a driver call that does the same: they are counted apart. */
+enum layer { LAYER_RUNTIME, LAYER_DRIVER, LAYERS };
+
+/* All calls of one class. */
+struct class_sum {
+	uint64_t calls[LAYERS], bytes[LAYERS];
+	uint64_t ns; /* of outermost calls, waiting for a CPU left out: sums of states */
+	uint64_t total_ns; /* of all, nested ones too */
+};
+
+/* Those of a distribution that are below a limit. */
+struct short_sum {
+	uint64_t count, ns;
+};
+
+/* What the thread's own running between calls amounts to, if that is what the GPU waits for. */
+enum load { LOAD_none, LOAD_syncs, LOAD_launches, LOAD_work };
+
+/* One interval between two looks of the agent, about a second; longer where a gap was. */
 struct second {
 	uint64_t at_ns; /* its end */
 	uint64_t state_ns[STATE_COUNT];
+	uint64_t gap_ns[STATE_COUNT]; /* of these: between calls, and in launches */
+	uint64_t counter[COUNTER_COUNT], gap_counter[COUNTER_COUNT];
+	struct class_sum class[CLASS_COUNT];
 	uint64_t sync_wait_ns; /* on CPU or blocked inside synchronising calls: waits for the GPU */
-	uint64_t
-		sync_runnable_ns; /* waiting for a CPU inside such calls: the GPU may be busy anyway */
+	uint64_t sync_runnable_ns; /* waiting for a CPU inside such calls: the GPU may be busy */
+	uint64_t sync_state_ns[STATE_COUNT]; /* of sync_wait_ns */
+	uint64_t gpu_blocked_ns; /* blocked in calls that wait for the GPU, of all classes */
 	uint64_t launches, calls;
+	struct short_sum short_gap, short_sync[LAYERS];
+	uint64_t gap_hist_ns, long_gap_ns; /* gaps by their distribution: all, from 1 ms on */
+	uint64_t blocking_copies; /* they wait for the GPU like a synchronisation */
 	struct second_blame *blame;
-	int blames;
+	struct wait *wait;
+	int blames, waits;
+	uint64_t steps, step_ns, idle_ns; /* steps that ended here; idle: the GPU, at least */
+	bool warm_up; /* the device was opened or code was loaded here or just before */
+	enum load load; /* by facts_classify() */
+};
+
+#define SHORT_GAP_NS 100000ull
+#define SHORT_SYNC_NS 250000ull
+#define LONG_GAP_NS 1000000ull
+
+struct op_sum {
+	char symbol[64];
+	uint64_t calls, done, total_ns;
+	uint32_t hist[HIST_BUCKETS];
 };
 
 struct thread_facts {
@@ -28,28 +76,85 @@ struct thread_facts {
 	uint32_t pid, tid;
 	char node[65], process_comm[COMM_LEN], comm[COMM_LEN], cmdline[256];
 	struct second *second;
-	int seconds;
+	struct op_sum *op; /* over the whole window */
+	int seconds, ops;
+	uint64_t steps;
+	struct step step_sum;
+	uint32_t step_hist[HIST_BUCKETS];
+	bool feeds; /* launches a good part of what its process launches */
+	/* What is usual, by facts_classify(): */
+	double quiet_kernel; /* share of its time in the kernel while it has few page faults */
+	bool always_faults; /* there is no such time */
+	double quiet_host_ns; /* running between calls for each launch; negative: not known */
+	double quiet_launch_ns; /* all time for each launch; negative: not known */
+};
+
+struct chain_facts {
+	int64_t id;
+	struct chain chain;
+};
+
+struct host_facts {
+	enum host_event event;
+	uint32_t pid;
+	char comm[COMM_LEN];
+	uint64_t at_ns, first_ns, obj, count, ns;
+};
+
+/* One pid is known to descend from another. */
+struct descent {
+	uint32_t parent, child;
 };
 
 struct facts {
 	struct window window;
 	int cpus;
-	struct thread_facts *thread;
+	struct thread_facts *thread; /* by process */
 	int threads;
+	struct chain_facts *chain;
+	int chains;
+	struct host_facts *event; /* by the time of the last of each */
+	int events;
+	struct system_info *system; /* by time */
+	int systems;
+	struct descent *descent;
+	int descents;
+	int kills, resends; /* of events */
+	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
 
+/* load.c */
 int facts_load(struct store *s, struct window w, struct facts *ret);
 void facts_release(struct facts *f);
 
-/* All time of an interval. */
-static inline uint64_t second_total(const struct second *s)
-{
-	uint64_t sum = 0;
+/* verdicts.c: fill in what follows from the rest; called by facts_load(). */
+void facts_classify(struct facts *f);
 
-	for (int i = 0; i < STATE_COUNT; i++)
-		sum += s->state_ns[i];
-	return sum;
-}
+/* host.c: the part of that which is about running between calls. */
+void facts_loads(struct facts *f);
+uint64_t second_host(const struct thread_facts *t, const struct second *s);
+/* ... beyond what is usual for so many launches, where the program's own work is the trouble. */
+uint64_t second_excess(const struct thread_facts *t, const struct second *s);
+
+/* facts.c: shared by rules. */
+uint64_t second_total(const struct second *s); /* all time of an interval */
+uint64_t second_start(const struct second *s);
+uint64_t second_busy(const struct second *s); /* on a CPU, or waiting for the GPU */
+uint64_t second_calls(const struct second *s, enum op_class class);
+uint64_t second_bytes(const struct second *s, enum op_class class);
+bool second_faults(const struct second *s); /* so many page faults that they cost time */
+bool second_swaps(const struct facts *f, const struct second *s);
+/* Between calls, in the kernel, beyond reclaim and what it spends there anyway. By samples. */
+uint64_t second_kernel(const struct thread_facts *t, const struct second *s);
+bool thread_busy(const struct thread_facts *t); /* not idle most of the window */
+bool facts_swapping(const struct facts *f, uint64_t from_ns, uint64_t to_ns);
+bool facts_child(const struct facts *f, uint32_t parent, uint32_t pid);
+enum severity severity_of(const struct facts *f, const struct finding *found);
+void add_fix(struct finding *found, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+double percent(uint64_t part, uint64_t whole);
+
+/* "0-14", "1,3": as taskset takes it. */
+void format_cpus(char *dst, size_t cap, uint64_t cpus);
 
 /*
  * One rule, one file. Judges the threads [first, first + n) of one process; true: ret is filled.
@@ -58,16 +163,37 @@ static inline uint64_t second_total(const struct second *s)
 typedef bool (*rule_fn)(const struct facts *f, const struct thread_facts *first, int n,
 			struct finding *ret);
 
-bool rule_cpu_contention(const struct facts *f, const struct thread_facts *first, int n,
-			 struct finding *ret);
-bool rule_cpu_contention_own(const struct facts *f, const struct thread_facts *first, int n,
-			     struct finding *ret);
-bool rule_cpu_quota(const struct facts *f, const struct thread_facts *first, int n,
-		    struct finding *ret);
+#define RULES(X)                                                                                   \
+	X(cpu_contention)                                                                          \
+	X(cpu_contention_own)                                                                      \
+	X(cpu_contention_worker)                                                                   \
+	X(cpu_quota)                                                                               \
+	X(disk_read)                                                                               \
+	X(disk_write)                                                                              \
+	X(network_retransmit)                                                                      \
+	X(network_peer)                                                                            \
+	X(memory_reclaim)                                                                          \
+	X(page_fault)                                                                              \
+	X(swap)                                                                                    \
+	X(oom)                                                                                     \
+	X(lock)                                                                                    \
+	X(gil)                                                                                     \
+	X(data_loader)                                                                             \
+	X(python_gc)                                                                               \
+	X(host_bound)                                                                              \
+	X(self_sleep)                                                                              \
+	X(gpu_shared)                                                                              \
+	X(copy_bound)                                                                              \
+	X(sync_too_often)                                                                          \
+	X(launch_bound)                                                                            \
+	X(alloc_churn)                                                                             \
+	X(cold_start)                                                                              \
+	X(unknown)
 
-/* Shared by rules: severity from shares, a fix line, percent. */
-enum severity severity_of(const struct facts *f, const struct finding *found);
-void add_fix(struct finding *found, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-double percent(uint64_t part, uint64_t whole);
+#define X(name)                                                                                    \
+	bool rule_##name(const struct facts *f, const struct thread_facts *first, int n,           \
+			 struct finding *ret);
+RULES(X)
+#undef X
 
 #endif

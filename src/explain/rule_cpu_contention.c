@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "explain/facts.h"
+#include "explain/measure.h"
 
-/* Below this share of an interval a wait is the price of a shared machine, not a stall. */
-#define SHARE_MIN_PCT 5.0
-#define LOST_MIN_NS 20000000ull
+#define LOST_MIN 20000000ull
 /* From this share on one process is the culprit; below, the machine is simply busy. */
 #define SINGLE_PCT 50.0
 
@@ -38,25 +36,17 @@ static uint64_t taken(const struct thread_facts *t, const struct second *s, bool
 	return ns;
 }
 
-static void add_culprit(struct contention *c, const struct second_blame *b)
+static void charge(struct contention *c, const struct second_blame *b)
 {
-	struct culprit *who = NULL;
+	struct culprit who = { .pid = b->pid,
+			       .ns = b->ns,
+			       .cpus = b->cpu < 64 ? 1ull << b->cpu : 0 };
 
-	for (int i = 0; i < c->culprits; i++)
-		if (c->culprit[i].pid == b->pid)
-			who = &c->culprit[i];
-	if (!who) {
-		c->culprit = xrealloc(c->culprit, (size_t)c->culprits + 1, sizeof(*c->culprit));
-		who = &c->culprit[c->culprits++];
-		*who = (struct culprit){ .pid = b->pid };
-	}
-	memcpy(who->comm, b->comm, sizeof(who->comm)); /* its latest name */
-	who->ns += b->ns;
-	if (b->cpu < 64)
-		who->cpus |= 1ull << b->cpu;
+	memcpy(who.comm, b->comm, sizeof(who.comm));
+	add_culprit(&c->culprit, &c->culprits, &who);
 }
 
-static void measure(const struct thread_facts *t, bool own, struct contention *ret)
+static void weigh(const struct thread_facts *t, bool own, struct contention *ret)
 {
 	*ret = (struct contention){ 0 };
 	for (int i = 0; i < t->seconds; i++) {
@@ -72,47 +62,39 @@ static void measure(const struct thread_facts *t, bool own, struct contention *r
 		ret->gpu_wait += s->sync_wait_ns;
 		ret->last = s->at_ns;
 		if (!ret->first)
-			ret->first = s->at_ns - min_u64(total, s->at_ns);
+			ret->first = second_start(s);
 		for (int k = 0; k < s->blames; k++)
 			ret->charged += s->blame[k].ns;
 		for (int k = 0; k < s->blames; k++)
 			if (guilty(t, &s->blame[k], own))
-				add_culprit(ret, &s->blame[k]);
+				charge(ret, &s->blame[k]);
 	}
 }
 
-static int by_ns(const void *x, const void *y)
+/* To whoever took the CPU, where it is one: move it, or let the others win. */
+static void advise_against(const struct facts *f, const struct culprit *top, uint32_t winner,
+			   struct finding *ret)
 {
-	const struct culprit *a = x, *b = y;
+	uint64_t all = f->cpus >= 64 ? ~0ull : (1ull << (f->cpus > 0 ? f->cpus : 0)) - 1;
+	char busy[128], rest[128];
 
-	return a->ns > b->ns ? -1 : a->ns < b->ns;
-}
-
-/* "0-14", "1,3": as taskset takes it. */
-static void cpu_list(uint64_t cpus, char *dst, size_t cap)
-{
-	size_t at = 0;
-
-	dst[0] = '\0';
-	for (int i = 0, end; i < 64 && at < cap; i = end + 1) {
-		for (end = i; end < 63 && cpus >> i & 1 && cpus >> (end + 1) & 1; end++)
-			;
-		if (!(cpus >> i & 1))
-			continue;
-		at += (size_t)snprintf(dst + at, cap - at, at ? ",%d" : "%d", i);
-		if (end > i && at < cap)
-			at += (size_t)snprintf(dst + at, cap - at, "-%d", end);
-	}
+	format_cpus(busy, sizeof(busy), top->cpus);
+	format_cpus(rest, sizeof(rest), all & ~top->cpus);
+	if (all & ~top->cpus)
+		add_fix(ret, "keep %s off CPU %s: taskset -a -p -c %s %u", top->comm, busy, rest,
+			top->pid);
+	add_fix(ret,
+		"let the training process win: renice -n 19 -p %u, or a cpuset of its own "
+		"for pid %u",
+		top->pid, winner);
 }
 
 static void advise(const struct facts *f, const struct thread_facts *t, struct finding *ret)
 {
 	const struct culprit *top = &ret->culprit[0];
-	uint64_t all = f->cpus >= 64 ? ~0ull : (1ull << (f->cpus > 0 ? f->cpus : 0)) - 1;
-	char busy[128], rest[128];
+	char busy[128];
 
-	cpu_list(top->cpus, busy, sizeof(busy));
-	cpu_list(all & ~top->cpus, rest, sizeof(rest));
+	format_cpus(busy, sizeof(busy), top->cpus);
 	if (top->pid == t->pid) {
 		add_fix(ret,
 			"the process competes with its own threads: lower its thread counts "
@@ -120,19 +102,43 @@ static void advise(const struct facts *f, const struct thread_facts *t, struct f
 			busy);
 		return;
 	}
+	if (facts_child(f, t->pid, top->pid))
+		add_fix(ret,
+			"start fewer workers, or give them other CPUs than %s: they belong to "
+			"pid %u itself",
+			busy, t->pid);
 	if (top->share < SINGLE_PCT) {
 		add_fix(ret,
 			"no single process is to blame: give pid %u a cpuset of its own, or more cores",
 			t->pid);
 		return;
 	}
-	if (all & ~top->cpus)
-		add_fix(ret, "keep %s off CPU %s: taskset -a -p -c %s %u", top->comm, busy, rest,
-			top->pid);
-	add_fix(ret,
-		"let the training process win: renice -n 19 -p %u, or a cpuset of its own "
-		"for pid %u",
-		top->pid, t->pid);
+	advise_against(f, top, t->pid, ret);
+}
+
+static void entitle(const struct facts *f, const struct thread_facts *t, int all,
+		    struct finding *ret)
+{
+	const struct culprit *top = &ret->culprit[0];
+	bool ours = facts_child(f, t->pid, top->pid);
+
+	if (top->pid == t->pid)
+		snprintf(ret->title, sizeof(ret->title),
+			 "CPU contention: the threads of %s compete for too few CPUs",
+			 t->process_comm);
+	else if (ours)
+		snprintf(
+			ret->title, sizeof(ret->title),
+			"CPU contention: %s's own worker%s had the CPU that it needed (%s, pid %u)",
+			t->process_comm, all > 1 ? "s" : "", top->comm, top->pid);
+	else if (top->share >= SINGLE_PCT)
+		snprintf(ret->title, sizeof(ret->title),
+			 "CPU contention: %s had the CPU that %s needed", top->comm,
+			 t->process_comm);
+	else /* no single culprit: the machine is busy */
+		snprintf(ret->title, sizeof(ret->title),
+			 "CPU contention: %d processes had the CPU that %s needed", all,
+			 t->process_comm);
 }
 
 static bool judge(const struct facts *f, const struct thread_facts *first, int n, bool own,
@@ -144,7 +150,7 @@ static bool judge(const struct facts *f, const struct thread_facts *first, int n
 
 	/* Threads wait at the same time: the one that waited longest bounds the time lost. */
 	for (int i = 0; i < n; i++) {
-		measure(&first[i], own, &c);
+		weigh(&first[i], own, &c);
 		if (c.lost > worst.lost) {
 			free(worst.culprit);
 			worst = c;
@@ -153,14 +159,14 @@ static bool judge(const struct facts *f, const struct thread_facts *first, int n
 			free(c.culprit);
 		}
 	}
-	if (!t || worst.lost < LOST_MIN_NS) {
+	if (!t || worst.lost < LOST_MIN) {
 		free(worst.culprit);
 		return false;
 	}
 
-	qsort(worst.culprit, (size_t)worst.culprits, sizeof(worst.culprit[0]), by_ns);
+	sort_culprits(worst.culprit, worst.culprits);
 	*ret = (struct finding){
-		.cause = "cpu-contention",
+		.cause = cause_name(CAUSE_cpu_contention),
 		.lost_ns = worst.lost,
 		.affected_ns = worst.affected,
 		.lost_pct = percent(worst.lost, worst.affected),
@@ -168,23 +174,14 @@ static bool judge(const struct facts *f, const struct thread_facts *first, int n
 		.last_ns = worst.last,
 		.thread = t->id,
 		.culprits = worst.culprits < CULPRITS_MAX ? worst.culprits : CULPRITS_MAX,
+		.states = 1u << STATE_PREEMPTED | 1u << STATE_WAKE,
+		.places = ~0u,
 	};
 	memcpy(ret->culprit, worst.culprit, sizeof(ret->culprit[0]) * (size_t)ret->culprits);
 	free(worst.culprit);
 	for (int i = 0; i < ret->culprits; i++)
 		ret->culprit[i].share = percent(ret->culprit[i].ns, worst.lost);
-	if (own)
-		snprintf(ret->title, sizeof(ret->title),
-			 "CPU contention: the threads of %s compete for too few CPUs",
-			 t->process_comm);
-	else if (ret->culprit[0].share >= SINGLE_PCT)
-		snprintf(ret->title, sizeof(ret->title),
-			 "CPU contention: %s had the CPU that %s needed", ret->culprit[0].comm,
-			 t->process_comm);
-	else /* no single culprit: the machine is busy */
-		snprintf(ret->title, sizeof(ret->title),
-			 "CPU contention: %d processes had the CPU that %s needed", worst.culprits,
-			 t->process_comm);
+	entitle(f, t, worst.culprits, ret);
 	ret->severity = severity_of(f, ret);
 
 	/* At best all of it; at worst only what no wait for the GPU could have hidden. */
@@ -214,4 +211,33 @@ bool rule_cpu_contention_own(const struct facts *f, const struct thread_facts *f
 			     struct finding *ret)
 {
 	return judge(f, first, n, true, ret);
+}
+
+/* Not the one that calls, but a worker that it waited for. */
+bool rule_cpu_contention_worker(const struct facts *f, const struct thread_facts *first, int n,
+				struct finding *ret)
+{
+	static const struct question q = { .cause = CAUSE_cpu_contention, .min_hops = 2 };
+	const struct hop *kept;
+	struct measured m;
+	bool found = measure(f, first, n, &q, &m) && m.culprits && m.chain >= 0;
+
+	if (found) {
+		measured_finding(f, &q, &m, ret);
+		kept = &ret->chain.hop[chain_end(&ret->chain)];
+		snprintf(ret->title, sizeof(ret->title),
+			 "CPU contention: a worker of %s (%s, pid %u) was kept off the CPU by %s",
+			 m.thread->process_comm, kept->comm, kept->pid, ret->culprit[0].comm);
+		snprintf(
+			ret->basis, sizeof(ret->basis),
+			"the waits of thread %u were followed to threads that could run and did not",
+			m.thread->tid);
+		if (ret->culprit[0].pid == m.thread->pid)
+			add_fix(ret, "give pid %u and its workers CPUs of their own each",
+				m.thread->pid);
+		else
+			advise_against(f, &ret->culprit[0], kept->pid, ret);
+	}
+	measured_release(&m);
+	return found;
 }

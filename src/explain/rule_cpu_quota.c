@@ -1,55 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cpu-quota: a thread that feeds the GPU was stopped by the bandwidth limit of its control group.
- * Looks like contention from outside; nobody else is to blame.
+ * cpu-quota: a thread that feeds the GPU, or a worker that it waited for, was stopped by the
+ * bandwidth limit of its control group. Looks like contention from outside; nobody else is to blame.
  */
-#include "base/util.h"
-#include "explain/facts.h"
+#include "explain/measure.h"
 
-#define SHARE_MIN_PCT 5.0
-#define LOST_MIN_NS 20000000ull
+static uint64_t stopped(const struct facts *f, const struct thread_facts *t, const struct second *s)
+{
+	(void)f;
+	(void)t;
+	return s->state_ns[STATE_THROTTLED];
+}
 
 bool rule_cpu_quota(const struct facts *f, const struct thread_facts *first, int n,
 		    struct finding *ret)
 {
-	const struct thread_facts *t = NULL;
-	struct finding worst = { 0 };
+	static const struct question q = { .cause = CAUSE_cpu_quota,
+					   .min_hops = 2,
+					   .own_ns = stopped,
+					   .lost_min_ns = 20000000,
+					   .states = 1u << STATE_THROTTLED,
+					   .places = ~0u };
+	struct measured m;
+	bool found = measure(f, first, n, &q, &m);
+	uint32_t pid;
 
-	for (int i = 0; i < n; i++) {
-		struct finding now = { .thread = first[i].id };
-
-		for (int k = 0; k < first[i].seconds; k++) {
-			const struct second *s = &first[i].second[k];
-			uint64_t stopped = s->state_ns[STATE_THROTTLED], total = second_total(s);
-
-			if (percent(stopped, total) < SHARE_MIN_PCT)
-				continue;
-			now.lost_ns += stopped;
-			now.affected_ns += total;
-			now.last_ns = s->at_ns;
-			if (!now.first_ns)
-				now.first_ns = s->at_ns - min_u64(total, s->at_ns);
-		}
-		if (now.lost_ns > worst.lost_ns) {
-			worst = now;
-			t = &first[i];
-		}
+	if (found) {
+		measured_finding(f, &q, &m, ret);
+		pid = m.own ? m.thread->pid : ret->chain.hop[chain_end(&ret->chain)].pid;
+		ret->gain_low_pct = 0; /* more quota may only move the wait to the GPU */
+		snprintf(ret->title, sizeof(ret->title),
+			 m.own ? "CPU quota: the control group of %s used up its limit"
+			       : "CPU quota: the control group of a worker of %s used up its limit",
+			 m.thread->process_comm);
+		snprintf(ret->basis, sizeof(ret->basis),
+			 "the scheduler marked thread %u%s as throttled at each of these switches",
+			 m.thread->tid, m.count ? ", or who it waited for," : "");
+		add_fix(ret,
+			"raise the CPU limit of pid %u (cpu.max, cpu.cfs_quota_us, the pod's "
+			"limits.cpu)",
+			pid);
 	}
-	if (!t || worst.lost_ns < LOST_MIN_NS)
-		return false;
-
-	*ret = worst;
-	ret->cause = "cpu-quota";
-	ret->lost_pct = percent(worst.lost_ns, worst.affected_ns);
-	ret->gain_high_pct = ret->lost_pct;
-	ret->evidence = EVIDENCE_PROVEN;
-	ret->severity = severity_of(f, ret);
-	snprintf(ret->title, sizeof(ret->title),
-		 "CPU quota: the control group of %s used up its limit", t->process_comm);
-	snprintf(ret->basis, sizeof(ret->basis),
-		 "the scheduler marked thread %u as throttled at each of these switches", t->tid);
-	add_fix(ret,
-		"raise the CPU limit of pid %u (cpu.max, cpu.cfs_quota_us, the pod's limits.cpu)",
-		t->pid);
-	return true;
+	measured_release(&m);
+	return found;
 }

@@ -77,8 +77,7 @@ static int op_row(uint32_t op, uint64_t at, uint32_t calls, uint64_t each_ns,
 
 static int healthy_second(uint64_t at)
 {
-	static const uint64_t none[STATE_COUNT],
-		sync[STATE_COUNT] = { [STATE_BLOCKED] = 600 * MSEC };
+	static const uint64_t none[STATE_COUNT], sync[STATE_COUNT] = { [STATE_GPU] = 600 * MSEC };
 	static const uint64_t gap[STATE_COUNT] = {
 		[STATE_RUN] = 390 * MSEC, [STATE_WAKE] = 10 * MSEC
 	};
@@ -106,18 +105,17 @@ static int slow_gaps(uint64_t at)
 
 	for (uint64_t i = 1; i <= 3; i++) {
 		gap.start_ns = at - SEC + i * 200 * MSEC;
-		CHECK(!store_call(store, thread, &gap));
+		CHECK(!store_call(store, thread, &gap, NULL));
 	}
 	gap.state_ns[STATE_RUN] = 45 * MSEC; /* slow, but not by waiting: no evidence */
 	gap.state_ns[STATE_PREEMPTED] = 5 * MSEC;
-	CHECK(!store_call(store, thread, &gap));
+	CHECK(!store_call(store, thread, &gap, NULL));
 	return 0;
 }
 
 static int contended_second(uint64_t at)
 {
-	static const uint64_t none[STATE_COUNT],
-		sync[STATE_COUNT] = { [STATE_BLOCKED] = 100 * MSEC };
+	static const uint64_t none[STATE_COUNT], sync[STATE_COUNT] = { [STATE_GPU] = 100 * MSEC };
 	static const uint64_t gap[STATE_COUNT] = {
 		[STATE_RUN] = 300 * MSEC, [STATE_PREEMPTED] = 500 * MSEC, [STATE_WAKE] = 100 * MSEC
 	};

@@ -3,13 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/util.h"
-#include "explain/facts.h"
-#include "test/test.h"
-
-#define MS 1000000ull
-#define S 1000000000ull
-#define AT(n) (1000 * S + (n)*S) /* the end of second n */
+#include "test/unit/scene.h"
 
 static struct second_blame hog[] = { { 4242, 3, "stress", 300 * MS },
 				     { 99, 3, "kworker/3:1", 50 * MS },
@@ -23,7 +17,7 @@ static struct second contended(uint64_t at_ns)
 		.state_ns = { [STATE_RUN] = 400 * MS,
 			      [STATE_PREEMPTED] = 300 * MS,
 			      [STATE_WAKE] = 100 * MS,
-			      [STATE_BLOCKED] = 200 * MS },
+			      [STATE_GPU] = 200 * MS },
 		.sync_wait_ns = 150 * MS,
 		.sync_runnable_ns = 50 * MS,
 		.launches = 1000,
@@ -40,7 +34,7 @@ static struct second healthy(uint64_t at_ns)
 		.at_ns = at_ns,
 		.state_ns = { [STATE_RUN] = 700 * MS,
 			      [STATE_WAKE] = 5 * MS,
-			      [STATE_BLOCKED] = 295 * MS },
+			      [STATE_GPU] = 295 * MS },
 		.launches = 1000,
 		.calls = 1100,
 	};
@@ -172,7 +166,8 @@ TEST(contention_is_silent_below_a_twentieth_of_the_time)
 TEST(contention_is_silent_below_twenty_milliseconds)
 {
 	struct second_blame some[] = { { 4242, 3, "stress", 20 * MS - 1 } };
-	struct second s = { .at_ns = AT(1), .state_ns = { 80 * MS, 20 * MS } };
+	struct second s = { .at_ns = AT(1),
+			    .state_ns = { [STATE_RUN] = 80 * MS, [STATE_PREEMPTED] = 20 * MS } };
 	struct finding f;
 
 	s.blame = some;
@@ -439,7 +434,9 @@ TEST(contention_is_severe_by_share_of_the_time_or_of_the_window)
 	CHECK(judge_one(s, 100, &f)); /* 6 % of the window of 100 */
 	CHECK(f.severity == SEVERITY_MEDIUM);
 	some[0].ns = 120 * MS;
-	CHECK(judge_one(s, 1, &f));
+	CHECK(judge_one(s, 1, &f)); /* 12 % of one second: over before anybody noticed */
+	CHECK(f.severity == SEVERITY_LOW);
+	CHECK(judge_one(s, 5, &f)); /* of five */
 	CHECK(f.severity == SEVERITY_MEDIUM);
 	CHECK(judge_one(s, 100, &f));
 	CHECK(f.severity == SEVERITY_HIGH);
@@ -462,5 +459,66 @@ TEST(contention_by_many_blames_no_single_one)
 	CHECK_STR(
 		f.fix[0],
 		"no single process is to blame: give pid 4821 a cpuset of its own, or more cores");
+	return 0;
+}
+
+/* ---- workers ---- */
+
+TEST(contention_by_its_own_workers_says_so)
+{
+	struct second_blame child[] = { { 4900, 3, "pt_data_worker", 300 * MS } };
+	struct second s = contended(AT(1));
+	struct thread_facts t = thread_of(1, &s, 1);
+	struct descent descent = { 4821, 4900 };
+	struct facts facts = { .window = { AT(0), AT(2) },
+			       .cpus = 16,
+			       .thread = &t,
+			       .threads = 1,
+			       .descent = &descent,
+			       .descents = 1 };
+	struct finding f;
+
+	s.blame = child;
+	s.blames = 1;
+	CHECK(rule_cpu_contention(&facts, &t, 1, &f));
+	CHECK_STR(f.title, "CPU contention: python3's own worker had the CPU that it needed "
+			   "(pt_data_worker, pid 4900)");
+	CHECK_U64(f.culprit[0].pid, 4900);
+	CHECK(strstr(f.fix[0], "fewer workers"));
+	return 0;
+}
+
+TEST(contention_of_a_worker_names_who_had_its_cpu)
+{
+	static struct scene scene;
+	struct finding f;
+
+	scene_init(&scene);
+	scene_stalls(&scene,
+		     CHAIN(self(STATE_PIPE, WAKER_task),
+			   robbed(worker(STATE_PREEMPTED, WAKER_nobody), 4242, "stress")),
+		     500 * MS);
+	CHECK_ONLY(&scene, "cpu-contention");
+	CHECK(scene_judge(&scene, rule_cpu_contention_worker, &f));
+	CHECK_STR(f.title, "CPU contention: a worker of python3 (loader, pid 4900) was kept off "
+			   "the CPU by stress");
+	CHECK_U64(f.culprit[0].pid, 4242);
+	CHECK_STR(f.culprit[0].comm, "stress");
+	CHECK_U64(f.culprit[0].cpus, 1 << 3);
+	CHECK_U64(f.lost_ns, 2 * S);
+	CHECK_STR(f.fix[0], "keep stress off CPU 3: taskset -a -p -c 0-2,4-15 4242");
+	return 0;
+}
+
+/* The thread's own waits for a CPU are in its split; their chains say the same once more. */
+TEST(contention_of_the_thread_itself_is_counted_once)
+{
+	static struct scene scene;
+	struct finding f;
+
+	scene_init(&scene);
+	scene_stalls(&scene, CHAIN(robbed(self(STATE_PREEMPTED, WAKER_nobody), 4242, "stress")),
+		     500 * MS);
+	CHECK(!scene_judge(&scene, rule_cpu_contention_worker, &f));
 	return 0;
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of explain/rule_cpu_quota.c, and that it and contention are told apart. */
-#include "base/util.h"
-#include "explain/facts.h"
-#include "test/test.h"
-
-#define MS 1000000ull
-#define S 1000000000ull
-#define AT(n) (1000 * S + (n)*S)
+#include "test/unit/scene.h"
 
 /* A second of which the quota took throttled_ns. */
 static struct second second_of(uint64_t at_ns, uint64_t throttled_ns)
@@ -135,5 +129,22 @@ TEST(quota_and_contention_of_one_second_are_each_counted_once)
 	CHECK(rule_cpu_contention(&facts, &t, 1, &contention));
 	CHECK_U64(quota.lost_ns, 300 * MS);
 	CHECK_U64(contention.lost_ns, 200 * MS);
+	return 0;
+}
+
+TEST(quota_of_a_worker_counts_while_it_is_waited_for)
+{
+	static struct scene scene;
+	struct finding f;
+
+	scene_init(&scene);
+	scene_stalls(&scene,
+		     CHAIN(self(STATE_PIPE, WAKER_task), worker(STATE_THROTTLED, WAKER_nobody)),
+		     400 * MS);
+	CHECK_ONLY(&scene, "cpu-quota");
+	CHECK(scene_judge(&scene, rule_cpu_quota, &f));
+	CHECK_STR(f.title, "CPU quota: the control group of a worker of python3 used up its limit");
+	CHECK_U64(f.lost_ns, 1600 * MS);
+	CHECK(strstr(f.fix[0], "pid 4900"));
 	return 0;
 }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside agent/: its state, shared by the files that gather and account. */
+#ifndef AGENT_AGENT_INT_H
+#define AGENT_AGENT_INT_H
+
+#include "agent/agent.h"
+#include "agent/board.h"
+#include "agent/hostside.h"
+#include "agent/incidents.h"
+#include "agent/rhythm.h"
+#include "agent/roster.h"
+#include "agent/stalls.h"
+#include "agent/waits.h"
+#include "base/hash.h"
+#include "decode/decode.h"
+
+struct exited {
+	uint32_t serial;
+	struct task_info info;
+};
+
+/* A (process, library) pair that waits for its process to be known. */
+struct found {
+	uint32_t pid;
+	struct lib lib;
+};
+
+/* Time of one calling thread in the present tick. */
+struct thread_time {
+	int64_t process;
+	uint64_t ns;
+};
+
+struct agent {
+	struct agent_opts opts;
+	struct store *store;
+	struct capture *capture;
+	struct roster *roster;
+	struct ledger *ledger;
+	struct hash *tasks; /* serial -> struct task_info, of the present tick */
+	struct hash *blame_seen; /* struct blame_key -> ns as last seen */
+	struct hash *thread_time; /* serial -> struct thread_time, of the present tick */
+	struct hash *process_time; /* process -> the longest of its threads, likewise */
+	struct board *board; /* what has been going on, for the live table */
+	struct waits *waits;
+	struct rhythm *rhythm;
+	struct stalls *stalls;
+	struct hostside *hostside;
+	struct incidents *incidents;
+	struct exited *exited;
+	size_t exited_count;
+	struct found *found;
+	size_t found_count;
+	struct account_row total, last;
+	uint64_t count_hits, timed_hits; /* of this tick */
+	uint64_t loss[LOSS_COUNT];
+	uint64_t received; /* since the last tick */
+	uint64_t unstored_untold; /* seconds whose loss is not in the store yet */
+	uint64_t foreign, stepped, agent_ns, undecodable, unstored, orphans;
+	uint64_t start_ns, tick_at, now;
+	unsigned ticks;
+	int libraries, stepped_sites, tallies;
+	char node[65];
+	bool store_bad; /* this tick */
+};
+
+/* A row that could not be stored costs its batch, is counted, and does not stop the agent. */
+void agent_stored(struct agent *a, int err);
+
+/* account.c: what was lost, and what all this cost, in the second that ends now. */
+void agent_note_losses(struct agent *a);
+void agent_note_account(struct agent *a);
+
+#endif

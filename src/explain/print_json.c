@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+/* An explanation for programs. A contract: fields are added, never renamed. */
+#include <inttypes.h>
+
+#include "base/json.h"
+#include "base/util.h"
+#include "decode/decode.h"
+#include "explain/explain_int.h"
+
+static void json_where(struct json *j, const struct finding *f)
+{
+	json_open(j, "where", '{');
+	json_u64(j, "pid", f->pid);
+	json_u64(j, "tid", f->tid);
+	json_str(j, "comm", f->comm);
+	json_str(j, "thread_comm", f->thread_comm);
+	json_str(j, "cmdline", f->cmdline);
+	json_str(j, "op", f->op);
+	json_null(j, "file"); /* not known in this version: said, not left out */
+	json_null(j, "line");
+	json_null(j, "func");
+	json_null(j, "container");
+	json_null(j, "rank");
+	json_close(j, '}');
+}
+
+static void json_culprits(struct json *j, const struct finding *f)
+{
+	json_open(j, "culprits", '[');
+	for (int i = 0; i < f->culprits; i++) {
+		const struct culprit *c = &f->culprit[i];
+
+		json_open(j, NULL, '{');
+		json_u64(j, "pid", c->pid);
+		if (c->tid)
+			json_u64(j, "tid", c->tid);
+		json_str(j, "comm", c->comm);
+		json_null(j, "container");
+		json_f64(j, "share_pct", c->share);
+		json_u64(j, "ns", c->ns);
+		json_open(j, "cpus", '[');
+		for (unsigned k = 0; k < 64; k++)
+			if (c->cpus >> k & 1)
+				json_u64(j, NULL, k);
+		json_close(j, ']');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_object(struct json *j, const struct finding *f)
+{
+	json_open(j, "object", '{');
+	if (f->object.name[0])
+		json_str(j, thing_key(&f->object), f->object.name);
+	json_close(j, '}');
+}
+
+static void json_effects(struct json *j, const struct finding *f)
+{
+	json_open(j, "effects", '[');
+	for (int i = 0; i < f->effects; i++) {
+		const struct effect *e = &f->effect[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "op", e->op);
+		json_u64(j, "p50_before_ns", e->p50_before);
+		json_u64(j, "p50_during_ns", e->p50_during);
+		json_u64(j, "p99_before_ns", e->p99_before);
+		json_u64(j, "p99_during_ns", e->p99_during);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_open(j, "throughput", '{');
+	json_f64(j, "before_per_s", f->rate_before);
+	json_f64(j, "during_per_s", f->rate_during);
+	json_f64(j, "steps_before_per_s", f->steps_before);
+	json_f64(j, "steps_during_per_s", f->steps_during);
+	json_close(j, '}');
+}
+
+/* ---- the chain ---- */
+
+static void json_hops(struct json *j, const struct finding *f)
+{
+	char what[256];
+
+	for (int h = 0; h < f->chain.hops; h++) {
+		const struct hop *hop = &f->chain.hop[h];
+		bool last = h == f->chain.hops - 1;
+
+		hop_what(&f->chain, h, what, sizeof(what));
+		json_open(j, NULL, '{');
+		json_u64(j, "hop", (uint64_t)h);
+		json_u64(j, "pid", hop->pid);
+		json_u64(j, "tid", hop->tid);
+		json_str(j, "comm", hop->comm);
+		json_str(j, "relation", relation_names[hop->relation]);
+		json_str(j, "what", what);
+		json_str(j, "state", state_names[hop->state]);
+		json_str(j, "object", object_names[hop->object]);
+		json_str(j, "name", hop->name);
+		json_str(j, "ended_by", waker_names[hop->by]);
+		json_null(j, "file");
+		json_null(j, "line");
+		json_u64(j, "ns", f->hop_ns[h]);
+		json_str(j, "evidence",
+			 last && !f->chain.complete ? "missing" : evidence_names[f->evidence]);
+		json_close(j, '}');
+	}
+}
+
+static const char *own_what(const struct finding *f)
+{
+	if (streq(f->cause, cause_name(CAUSE_cpu_contention)))
+		return "waited for a CPU";
+	for (const struct cause *c = causes; c->id; c++)
+		if (streq(c->id, f->cause))
+			return c->title;
+	return f->cause;
+}
+
+/* Without waiting for anybody: the thread itself, then who had its CPU, if somebody had. */
+static void json_own(struct json *j, const struct finding *f)
+{
+	json_open(j, NULL, '{');
+	json_u64(j, "hop", 0);
+	json_u64(j, "pid", f->pid);
+	json_u64(j, "tid", f->tid);
+	json_str(j, "comm", f->comm);
+	json_str(j, "what", own_what(f));
+	json_u64(j, "ns", f->lost_ns);
+	json_str(j, "evidence", evidence_names[f->evidence]);
+	json_close(j, '}');
+	for (int i = 0; i < f->culprits; i++) {
+		const struct culprit *c = &f->culprit[i];
+
+		if (c->pid == f->pid && !c->cpus)
+			continue;
+		json_open(j, NULL, '{');
+		json_u64(j, "hop", 1);
+		json_u64(j, "pid", c->pid);
+		json_str(j, "comm", c->comm);
+		json_str(j, "what", c->cpus ? "had that CPU" : "used the same GPU");
+		json_u64(j, "ns", c->ns);
+		json_str(j, "evidence", evidence_names[f->evidence]);
+		json_close(j, '}');
+	}
+}
+
+static void json_chain(struct json *j, const struct finding *f)
+{
+	json_open(j, "chain", '[');
+	if (f->chain.hops)
+		json_hops(j, f);
+	else
+		json_own(j, f);
+	json_close(j, ']');
+}
+
+static void json_finding(struct json *j, const struct finding *f)
+{
+	char id[128];
+
+	json_open(j, NULL, '{');
+	snprintf(id, sizeof(id), "%s:%s:%u:%" PRIu64, f->node, f->cause, f->pid, f->first_ns);
+	json_str(j, "id", id);
+	json_str(j, "severity", severity_names[f->severity]);
+	json_str(j, "cause", f->cause);
+	json_str(j, "title", f->title);
+	json_u64(j, "lost_ns", f->lost_ns);
+	json_f64(j, "lost_pct", f->lost_pct);
+	json_u64(j, "affected_ns", f->affected_ns);
+	json_u64(j, "count", f->count);
+	json_u64(j, "first_ns", f->first_ns);
+	json_u64(j, "last_ns", f->last_ns);
+	json_where(j, f);
+	json_culprits(j, f);
+	json_object(j, f);
+	json_effects(j, f);
+	json_open(j, "gain_pct", '{');
+	json_f64(j, "low", f->gain_low_pct);
+	json_f64(j, "high", f->gain_high_pct);
+	json_close(j, '}');
+	json_open(j, "evidence", '{');
+	json_str(j, "class", evidence_names[f->evidence]);
+	json_str(j, "basis", f->basis);
+	json_open(j, "ids", '[');
+	for (int i = 0; i < f->ids; i++) {
+		snprintf(id, sizeof(id), "%s:%" PRId64, f->node, f->id[i]);
+		json_str(j, NULL, id);
+	}
+	json_close(j, ']');
+	json_close(j, '}');
+	json_open(j, "fix", '[');
+	for (int i = 0; i < f->fixes; i++)
+		json_str(j, NULL, f->fix[i]);
+	json_close(j, ']');
+	json_chain(j, f);
+	json_close(j, '}');
+}
+
+/* ---- the rest ---- */
+
+static int json_coverage(const struct coverage_info *c, void *arg)
+{
+	struct json *j = arg;
+
+	json_open(j, NULL, '{');
+	json_u64(j, "pid", c->pid);
+	json_str(j, "comm", c->comm);
+	json_str(j, "library", c->library);
+	json_i64(j, "ops", c->ops);
+	json_i64(j, "single_stepped", c->stepped);
+	json_i64(j, "refused", c->refused);
+	json_i64(j, "missing", c->missing);
+	json_u64(j, "since_ns", c->since_ns);
+	json_str(j, "note", c->note);
+	json_close(j, '}');
+	return 0;
+}
+
+static void json_steps(struct json *j, const struct summary *s)
+{
+	const struct step *sum = &s->step_sum;
+
+	json_open(j, "steps", '{');
+	json_u64(j, "count", s->steps);
+	json_u64(j, "median_ns", hist_quantile(s->step_hist, 0.5));
+	json_u64(j, "p99_ns", hist_quantile(s->step_hist, 0.99));
+	json_open(j, "split", '{');
+	json_u64(j, "total_ns", sum->dur_ns);
+	json_u64(j, "host_ns", sum->host_ns);
+	json_u64(j, "data_ns", sum->data_ns);
+	json_u64(j, "copy_ns", sum->copy_ns);
+	json_u64(j, "sync_ns", sum->sync_ns);
+	json_u64(j, "collective_ns", sum->coll_ns);
+	json_u64(j, "other_ns", sum->other_ns);
+	json_u64(j, "gpu_idle_ns", sum->idle_ns);
+	json_close(j, '}');
+	json_close(j, '}');
+}
+
+static void json_ops(struct json *j, const struct summary *s)
+{
+	json_open(j, "ops", '[');
+	for (int i = 0; i < s->ops; i++) {
+		const struct op_summary *op = &s->op[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "op", op->symbol);
+		json_u64(j, "calls", op->calls);
+		json_u64(j, "total_ns", op->total_ns);
+		json_u64(j, "p50_ns", hist_quantile(op->hist, 0.5));
+		json_u64(j, "p99_ns", hist_quantile(op->hist, 0.99));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_helpers(struct json *j, const struct summary *s)
+{
+	json_open(j, "waited_for", '[');
+	for (int i = 0; i < s->helpers; i++) {
+		const struct helper_summary *h = &s->helper[i];
+
+		json_open(j, NULL, '{');
+		json_u64(j, "pid", h->pid);
+		if (h->tid)
+			json_u64(j, "tid", h->tid);
+		json_str(j, "comm", h->comm);
+		json_str(j, "relation", relation_names[h->relation]);
+		json_str(j, "what",
+			 h->state == STATE_PREEMPTED ? "had its CPU" : state_texts[h->state]);
+		json_u64(j, "ns", h->ns);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_summary(struct json *j, const struct summary *s)
+{
+	static const char *const names[] = {
+#define X(id, name, text) #name "_ns",
+		STATES(X)
+#undef X
+	};
+
+	json_open(j, NULL, '{');
+	json_u64(j, "pid", s->pid);
+	json_u64(j, "tid", s->tid);
+	json_str(j, "comm", s->comm);
+	json_str(j, "cmdline", s->cmdline);
+	json_u64(j, "calls", s->calls);
+	json_u64(j, "launches", s->launches);
+	json_u64(j, "total_ns", s->total_ns);
+	json_u64(j, "gpu_wait_ns", s->sync_ns);
+	for (int i = 0; i < STATE_COUNT; i++)
+		json_u64(j, names[i], s->state_ns[i]);
+	json_open(j, "split", '{');
+	json_u64(j, "gpu_wait", s->sync_ns);
+	for (const struct group *g = groups; g->name; g++)
+		json_u64(j, g->name, group_ns(s, g));
+	json_close(j, '}');
+	json_steps(j, s);
+	json_ops(j, s);
+	json_helpers(j, s);
+	json_close(j, '}');
+}
+
+static void json_incident(struct json *j, const struct incident *i)
+{
+	json_open(j, NULL, '{');
+	json_i64(j, "id", i->id);
+	json_str(j, "cause", i->cause);
+	json_str(j, "severity", i->severity);
+	json_str(j, "title", i->title);
+	json_u64(j, "pid", i->pid);
+	json_str(j, "comm", i->comm);
+	json_u64(j, "culprit_pid", i->culprit_pid);
+	json_str(j, "culprit", i->culprit);
+	json_u64(j, "first_ns", i->first_ns);
+	json_u64(j, "last_ns", i->last_ns);
+	json_u64(j, "lost_ns", i->lost_ns);
+	json_close(j, '}');
+}
+
+static void json_loss(struct json *j, const struct explanation *e)
+{
+	json_open(j, "loss", '{');
+	json_u64(j, "seen", e->account.seen);
+	json_u64(j, "stored", e->account.received);
+	json_u64(j, "summed", e->account.filtered);
+	json_u64(j, "dropped", e->account.dropped);
+	json_u64(j, "shed", 0); /* nothing is shed in this version */
+	for (int i = 0; i < e->losses; i++)
+		json_u64(j, e->loss[i].reason, e->loss[i].count);
+	json_close(j, '}');
+}
+
+void explain_json(struct store *s, const struct explanation *e, FILE *out)
+{
+	struct json j = JSON_TO(out);
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "node", e->run.node);
+	json_u64(&j, "from_ns", e->window.from_ns);
+	json_u64(&j, "to_ns", e->window.to_ns);
+	json_loss(&j, e);
+	json_f64(&j, "unexplained_pct", e->unexplained_pct);
+	json_open(&j, "coverage", '[');
+	(void)store_each_coverage(s, e->window, json_coverage, &j); /* an empty list says enough */
+	json_close(&j, ']');
+	json_open(&j, "findings", '[');
+	for (int i = 0; i < e->findings; i++)
+		json_finding(&j, &e->finding[i]);
+	json_close(&j, ']');
+	json_open(&j, "processes", '[');
+	for (int i = 0; i < e->summaries; i++)
+		json_summary(&j, &e->summary[i]);
+	json_close(&j, ']');
+	json_open(&j, "incidents", '[');
+	for (int i = 0; i < e->incidents; i++)
+		json_incident(&j, &e->incident[i]);
+	json_close(&j, ']');
+	json_close(&j, '}');
+	putc('\n', out);
+}

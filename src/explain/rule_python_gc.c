@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/* python-gc: Python searched its objects for garbage. Its beginning and end are probed: exact. */
+#include "explain/measure.h"
+
+static uint64_t collecting(const struct facts *f, const struct thread_facts *t,
+			   const struct second *s)
+{
+	(void)f;
+	(void)t;
+	return s->state_ns[STATE_GC];
+}
+
+bool rule_python_gc(const struct facts *f, const struct thread_facts *first, int n,
+		    struct finding *ret)
+{
+	static const struct question q = { .cause = CAUSE_python_gc,
+					   .min_hops = 2,
+					   .own_ns = collecting,
+					   .own_guilt = true,
+					   .states = 1u << STATE_GC,
+					   .places = ~0u };
+	struct measured m;
+	bool found = measure(f, first, n, &q, &m);
+
+	if (found) {
+		measured_finding(f, &q, &m, ret);
+		snprintf(ret->title, sizeof(ret->title), "Python's garbage collector: %s%s",
+			 m.own * 2 >= m.lost ? "" : "a worker of ", m.thread->process_comm);
+		snprintf(
+			ret->basis, sizeof(ret->basis),
+			"the interpreter's own collection was timed from its beginning to its end");
+		add_fix(ret, "after loading: gc.freeze(); then gc.set_threshold(50000, 50, 50), or "
+			     "gc.disable() in the loop and gc.collect() where it does not hurt");
+		add_fix(ret, "keep fewer objects: arrays and tensors instead of lists and dicts of "
+			     "Python numbers");
+	}
+	measured_release(&m);
+	return found;
+}
