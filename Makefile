@@ -16,7 +16,7 @@ VERSION := 0.1.0
 PACKAGES_BUILD := gcc libc6-dev clang bpftool libbpf-dev libelf-dev zlib1g-dev libsqlite3-dev \
 	linux-libc-dev python3
 PACKAGES_TEST := sqlite3 clang-format clang-tidy cppcheck shellcheck codespell libclang-rt-14-dev \
-	binutils procps util-linux jq
+	binutils procps util-linux jq iproute2 e2fsprogs
 
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Werror -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -115,7 +115,8 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/fuzz/run $(wildcard tools/* test/e2e/*.sh test/lab/*.sh)
+SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/fuzz/run \
+	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
 lint: $(OUT)/probe.skel.h

@@ -12,6 +12,7 @@
 #include "wire/event.h"
 
 #define SLICES 256 /* per CPU; 32 are too few under an I/O load, 128 beside a fork loop */
+#define NAME_MIN_NS 10000 /* a shorter wait is not worth the name of its waker */
 #define CHARGE_MIN_NS 3000 /* a shorter wait for a CPU is charged to nobody */
 #define WAITS 16 /* remembered per thread; a slow call pulls its share of them */
 #define DEPTH 6 /* traced calls inside each other: graph launch > runtime > driver leaves room */
@@ -111,7 +112,8 @@ struct thread {
 	__u32 overlays; /* collections or reclaims inside each other */
 	__u64 overlay_ns; /* when the outermost one began */
 	__u64 gap_wait_ns; /* not running in the gap that was closed last */
-	__u64 irq_seen, steal_seen, run_seen; /* at `now` */
+	__u64 irq_read, steal_read; /* the CPU's counters, at `now` */
+	__u64 seen_run, seen_irq, seen_steal; /* the scheduler's sums, as far as in `now` */
 	struct snap now; /* advanced at each call event */
 	struct snap gap;
 	__u16 tally[OP_SLOTS]; /* index into `tallies` + 1; 0: none yet */

@@ -372,6 +372,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 {
 	struct thread *leaves, *comes;
 	struct moment at = {};
+	bool followed;
 	struct lane *lane;
 	struct slice *s;
 
@@ -387,10 +388,11 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	leaves = thread_of(prev);
 	comes = thread_of(next);
 	at.lane = lane;
-	if (leaves) /* two ifs: clang would OR the pointers, which the verifier refuses */
-		at.steal = steal_of(prev);
-	if (comes)
-		at.steal = steal_of(next); /* the same CPU's */
+	followed = leaves;
+	if (comes) /* not ||: clang would OR the pointers, which the verifier refuses */
+		followed = true;
+	if (followed)
+		at.steal = steal_of(next);
 	at.now = bpf_ktime_get_boot_ns();
 	if (leaves)
 		leave(leaves, prev, &at, preempt, prev_state);
@@ -447,8 +449,10 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 		t->steal_base = steal;
 		t->stop.wake_ns = t->since;
 		t->stop.cpu = t->cpu = task->wake_cpu;
-		name_waker(t, lane);
-		look_again(t);
+		if (now - t->stop.from_ns >= NAME_MIN_NS) { /* else nobody will ask */
+			name_waker(t, lane);
+			look_again(t);
+		}
 		barrier();
 		t->state = STATE_WAKE;
 	}

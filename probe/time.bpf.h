@@ -14,11 +14,46 @@ static __always_inline void count_now(struct thread *t, struct task_struct *task
 	t->now.counter[COUNTER_kernel_ns] = task->stime;
 }
 
+/*
+ * The parts of the time on a CPU, as sums since the thread is followed. Interrupts and the hypervisor
+ * tell theirs at moments of their own, so between two looks a part may seem to shrink: then it stays,
+ * and the others give. What is added is exactly the time that went by.
+ */
+static __always_inline void add_parts(struct thread *t, __s64 run, __s64 irq, __s64 steal)
+{
+	__s64 missing = 0;
+
+	run -= t->seen_run;
+	irq -= t->seen_irq;
+	steal -= t->seen_steal;
+	if (run < 0 || irq < 0 || steal < 0) {
+		count(loss[LOSS_late_steal]);
+		missing = (run < 0 ? -run : 0) + (irq < 0 ? -irq : 0) + (steal < 0 ? -steal : 0);
+		run = run < 0 ? 0 : run;
+		irq = irq < 0 ? 0 : irq;
+		steal = steal < 0 ? 0 : steal;
+		if (run >= missing)
+			run -= missing;
+		else if (steal >= missing)
+			steal -= missing;
+		else if (irq >= missing)
+			irq -= missing;
+		else
+			run = steal = irq = 0; /* cannot be: they add up to the time that went by */
+	}
+	t->seen_run += run;
+	t->seen_irq += irq;
+	t->seen_steal += steal;
+	t->now.sum[t->run_as <= STATE_RECLAIM ? t->run_as : STATE_RUN] += run;
+	t->now.sum[STATE_IRQ] += irq;
+	t->now.sum[STATE_STEAL] += steal;
+}
+
 /* Switches came in between: read the scheduler's sums again, and again if one comes meanwhile. */
 static __noinline int retake(struct thread *t)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 gen = 0, ns = 0, run = 0, irq = 0, steal = 0, part;
+	__u64 gen = 0, ns = 0, run = 0, irq = 0, steal = 0, irq_now = 0, steal_now = 0;
 	struct lane *lane = this_lane();
 
 	if (!lane || !t)
@@ -27,33 +62,27 @@ static __noinline int retake(struct thread *t)
 		heal(t, task, lane, bpf_ktime_get_boot_ns());
 	for (int try = 0; try < 3; try++) {
 		gen = *(volatile __u64 *)&t->gen;
-		irq = lane->irq_ns;
-		steal = steal_of(task);
+		irq_now = lane->irq_ns;
+		steal_now = steal_of(task);
 		barrier();
 		ns = bpf_ktime_get_boot_ns();
-		for (int i = STATE_IRQ; i < STATE_COUNT; i++)
+		for (int i = STATE_PREEMPTED; i < STATE_COUNT; i++)
 			t->now.sum[i] = t->sum[i];
 		run = ns - t->since;
-		part = steal - t->steal_base; /* in the order of advance() */
-		part = (__s64)part < 0 ? 0 : part > run ? run : part;
-		t->now.sum[STATE_STEAL] += part;
-		run -= part;
-		part = irq - t->irq_base;
-		part = part > run ? run : part;
-		t->now.sum[STATE_IRQ] += part;
-		run += t->sum[STATE_RUN] - part;
+		steal = steal_now - t->steal_base; /* in the order of advance() */
+		steal = (__s64)steal < 0 ? 0 : steal > run ? run : steal;
+		run -= steal;
+		irq = irq_now - t->irq_base;
+		irq = irq > run ? run : irq;
+		run += t->sum[STATE_RUN] - irq;
+		irq += t->sum[STATE_IRQ];
+		steal += t->sum[STATE_STEAL];
 		if (gen == *(volatile __u64 *)&t->gen)
 			break;
 	}
-	if (run >= t->run_seen) {
-		t->now.sum[t->run_as <= STATE_RECLAIM ? t->run_as : STATE_RUN] += run - t->run_seen;
-		t->run_seen = run;
-	} else { /* told late that some of what we took for running was not */
-		t->now.sum[STATE_STEAL] -= t->run_seen - run;
-		count(loss[LOSS_late_steal]);
-	}
-	t->irq_seen = irq;
-	t->steal_seen = steal;
+	add_parts(t, run, irq, steal);
+	t->irq_read = irq_now;
+	t->steal_read = steal_now;
 	t->now.gen = gen;
 	t->now.ns = ns;
 	return 0;
@@ -77,21 +106,23 @@ static __always_inline void tick(struct thread *t)
 	}
 	if (ns >= SHORT_NS && steal_offset) {
 		steal = steal_of(task);
-		part = steal - t->steal_seen;
+		part = steal - t->steal_read;
 		part = (__s64)part < 0 ? 0 : part > ns ? ns : part;
 		t->now.sum[STATE_STEAL] += part;
-		t->steal_seen = steal;
+		t->seen_steal += part;
+		t->steal_read = steal;
 		ns -= part;
 	}
-	part = lane->irq_ns - t->irq_seen;
+	part = lane->irq_ns - t->irq_read;
 	if (part) {
 		part = part > ns ? ns : part;
 		t->now.sum[STATE_IRQ] += part;
-		t->irq_seen = lane->irq_ns;
+		t->seen_irq += part;
+		t->irq_read = lane->irq_ns;
 		ns -= part;
 	}
 	t->now.sum[t->run_as <= STATE_RECLAIM ? t->run_as : STATE_RUN] += ns;
-	t->run_seen += ns;
+	t->seen_run += ns;
 	t->now.ns = now;
 }
 

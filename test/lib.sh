@@ -296,7 +296,7 @@ while True:
     pass' "$2" >"$dir/hog" 2>&1 &
 	hog=$!
 	started="$started $hog"
-	soon 10 grep -q ready "$dir/hog" || die "the hog does not start: $(cat "$dir/hog")"
+	soon 10 grep -qs ready "$dir/hog" || die "the hog does not start: $(cat "$dir/hog")"
 }
 
 # The training loop's wait for a CPU so far in ns, as the scheduler has it.
@@ -318,10 +318,6 @@ alone() {
 	[ $((delay / 10000000)) -le $(($1 * $2)) ]
 }
 
-# answer: what explain says about the training loop, for test/lab/run to score
-answer() {
-	findings_of "$training" | jq -r 'if length == 0
-		then "found-cause: none\nfound-culprit: nobody"
-		else "found-cause: \(.[0].cause)", "found-culprit: \(.[0].culprits[0] // null |
-			if . then "\(.comm) \(.pid)" else "nobody" end)", "found-lost-ns: \(.[0].lost_ns)" end'
-}
+# A scenario of the lab has more to share.
+# shellcheck source=test/lab/lib/lab.sh
+[ -z "${LAB:-}" ] || . "$LAB/lib/lab.sh"

@@ -150,7 +150,10 @@ static void name_file(struct naming *n, const struct hop *hop, struct thing *ret
 	if (capture_file_name(n->capture, &key, &known))
 		return;
 	known.name[sizeof(known.name) - 1] = known.parent[sizeof(known.parent) - 1] = '\0';
-	snprintf(ret->name, sizeof(ret->name), ".../%s/%s", known.parent, known.name);
+	if (streq(known.parent, "/")) /* of a mount, wherever that is */
+		snprintf(ret->name, sizeof(ret->name), ".../%s", known.name);
+	else
+		snprintf(ret->name, sizeof(ret->name), ".../%s/%s", known.parent, known.name);
 }
 
 static void name_socket(struct naming *n, const struct hop *hop, struct thing *ret)

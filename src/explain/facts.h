@@ -73,20 +73,20 @@ struct op_sum {
 
 struct thread_facts {
 	int64_t id, process;
-	uint32_t pid, tid;
-	char node[65], process_comm[COMM_LEN], comm[COMM_LEN], cmdline[256];
 	struct second *second;
 	struct op_sum *op; /* over the whole window */
 	int seconds, ops;
+	uint32_t pid, tid;
+	char node[65], process_comm[COMM_LEN], comm[COMM_LEN], cmdline[256];
 	uint64_t steps;
 	struct step step_sum;
 	uint32_t step_hist[HIST_BUCKETS];
-	bool feeds; /* launches a good part of what its process launches */
 	/* What is usual, by facts_classify(): */
 	double quiet_kernel; /* share of its time in the kernel while it has few page faults */
-	bool always_faults; /* there is no such time */
 	double quiet_host_ns; /* running between calls for each launch; negative: not known */
 	double quiet_launch_ns; /* all time for each launch; negative: not known */
+	bool always_faults; /* it never has few page faults */
+	bool feeds; /* launches a good part of what its process launches */
 };
 
 struct chain_facts {

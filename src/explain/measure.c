@@ -167,13 +167,15 @@ static bool affected(const struct facts *f, const struct question *q, const stru
 	return total && percent(lost, total) >= min_pct;
 }
 
-static void measure_thread(const struct facts *f, const struct question *q,
-			   const struct thread_facts *t, struct measured *ret)
+static uint64_t lost_by(const struct facts *f, const struct question *q,
+			const struct thread_facts *t)
 {
-	*ret = (struct measured){ .thread = t, .chain = -1 };
+	uint64_t lost = 0;
+
 	for (int i = 0; i < t->seconds; i++)
 		if (affected(f, q, t, &t->second[i]))
-			add_second(f, q, &t->second[i], ret);
+			lost += lost_in(f, q, t, &t->second[i]);
+	return lost;
 }
 
 /* ---- the chain with most of it, and what it is about ---- */
@@ -255,21 +257,22 @@ static void find_chain(const struct facts *f, const struct question *q, struct m
 bool measure(const struct facts *f, const struct thread_facts *first, int n,
 	     const struct question *q, struct measured *ret)
 {
-	uint64_t least = q->lost_min_ns ? q->lost_min_ns : LOST_MIN_NS;
-	struct measured m;
+	uint64_t least = q->lost_min_ns ? q->lost_min_ns : LOST_MIN_NS, most = 0;
 
 	*ret = (struct measured){ .chain = -1 };
 	for (int i = 0; i < n; i++) {
-		measure_thread(f, q, &first[i], &m);
-		if (m.lost > ret->lost) {
-			measured_release(ret);
-			*ret = m;
-		} else {
-			measured_release(&m);
+		uint64_t lost = lost_by(f, q, &first[i]);
+
+		if (lost > most) {
+			most = lost;
+			ret->thread = &first[i];
 		}
 	}
-	if (!ret->thread || ret->lost < least)
+	if (!ret->thread || most < least)
 		return false;
+	for (int i = 0; i < ret->thread->seconds; i++)
+		if (affected(f, q, ret->thread, &ret->thread->second[i]))
+			add_second(f, q, &ret->thread->second[i], ret);
 	/* A single short wait is an accident. */
 	if (ret->own * 2 < ret->lost && ret->count < REPEATED_MIN && ret->max_ns < LONG_NS)
 		return false;

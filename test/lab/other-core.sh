@@ -3,24 +3,20 @@
 # Somebody spins, but on another CPU: innocent.
 # cause: none
 # culprit: nobody
+LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
-. "$(dirname "$0")/../lib.sh"
+. "$LAB/../lib.sh"
 
-[ "$(nproc)" -gt 1 ] || skip "one CPU only"
+two_cpus
 pick logrotate backup-sync node_exporter cron-scan kubelet-gc audit.d
 name=$picked
-rnd "$(nproc)"
-cpu=$rnd
-rnd 3
-burst=$((rnd + 2))
-
 train "$cpu" 60 --sync spin
 renice -n -20 "$training" >/dev/null
-trace
 soon 10 trained
+trace
 sleep 1
-hog $(((cpu + 1) % $(nproc))) "$name"
-alone "$burst" 1 || skip "others took the CPU of the loop"
+hog "$other" "$name"
+alone 4 1 || skip "others took the CPU of the loop"
 stop "$hog"
 sleep 1
 untrace

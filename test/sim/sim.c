@@ -5,12 +5,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,6 +66,7 @@ struct stream {
 struct sim_device {
 	_Atomic bool configured;
 	_Atomic long end_ns; /* the latest of all streams */
+	_Atomic long *_Atomic shared_end_ns; /* of all processes on one device; NULL: it is ours */
 	struct stream streams[STREAMS];
 	_Atomic long next_handle;
 	_Atomic long knob[KNOBS];
@@ -140,21 +143,36 @@ static struct stream *stream_of(long handle)
 	return s;
 }
 
-/* Append dur_ns of work to a stream and return when it will be done. */
-static long enqueue(long handle, long dur_ns)
+/* Append dur_ns of work to a time line and return when it will be done. */
+static long append(_Atomic long *line, long dur_ns)
 {
-	struct stream *s = stream_of(handle);
-	long before = atomic_load(&s->end_ns);
-	long latest = atomic_load(&device->end_ns);
+	long before = atomic_load(line);
 	long now = now_ns();
 	long end;
 
 	do
 		end = (before > now ? before : now) + dur_ns;
-	while (!atomic_compare_exchange_weak(&s->end_ns, &before, end));
+	while (!atomic_compare_exchange_weak(line, &before, end));
+	return end;
+}
 
-	while (latest < end && !atomic_compare_exchange_weak(&device->end_ns, &latest, end))
+static void at_least(_Atomic long *line, long end_ns)
+{
+	long latest = atomic_load(line);
+
+	while (latest < end_ns && !atomic_compare_exchange_weak(line, &latest, end_ns))
 		;
+}
+
+/* Queue dur_ns of work and return when it will be done: behind its stream, or behind everybody. */
+static long enqueue(long handle, long dur_ns)
+{
+	struct stream *s = stream_of(handle);
+	_Atomic long *shared = device->shared_end_ns;
+	long end = append(shared ? shared : &s->end_ns, dur_ns);
+
+	at_least(&s->end_ns, end);
+	at_least(&device->end_ns, end);
 	return end;
 }
 
@@ -346,11 +364,35 @@ static int set_knob(enum knob id, const char *value)
 	return 0;
 }
 
+/* Work queues behind that of all processes that name the same file; none: the device is ours. */
+static int set_share(const char *path)
+{
+	void *line = MAP_FAILED;
+	int fd;
+
+	if (!*path) {
+		atomic_store(&device->shared_end_ns, NULL);
+		return 0;
+	}
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -EINVAL;
+	if (ftruncate(fd, sizeof(long)) == 0)
+		line = mmap(NULL, sizeof(long), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	(void)close(fd);
+	if (line == MAP_FAILED)
+		return -EINVAL;
+	atomic_store(&device->shared_end_ns, line);
+	return 0;
+}
+
 /* Not sim_set(): inside a library that name may lead to the one of another library. */
 static int set(const char *name, const char *value)
 {
 	if (strcmp(name, "SIM_FAIL") == 0)
 		return set_fail(value);
+	if (strcmp(name, "SIM_SHARE") == 0)
+		return set_share(value);
 	for (int id = 0; id < KNOBS; id++)
 		if (strcmp(name, knobs[id].name) == 0)
 			return set_knob(id, value);
@@ -389,6 +431,7 @@ static void configure(void)
 	for (int id = 0; id < KNOBS; id++)
 		set_from_env(knobs[id].name, knobs[id].preset);
 	set_from_env("SIM_FAIL", "");
+	set_from_env("SIM_SHARE", "");
 	atomic_store(&device->configured, true);
 }
 

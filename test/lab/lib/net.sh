@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh disable=SC2034,SC2154 # names from and for those who source it
+# Two network namespaces with a cable between them.
+
+near_ip=10.213.77.1 far_ip=10.213.77.2
+
+# network: the namespaces $near and $far, and their addresses $near_ip and $far_ip
+network() {
+	near=lab-near.$$ far=lab-far.$$
+	ip netns add "$near" 2>/dev/null || skip "no network namespaces"
+	later "ip netns del $near"
+	ip netns add "$far"
+	later "ip netns del $far"
+	ip link add lab0 netns "$near" type veth peer name lab0 netns "$far" || skip "no veth"
+	ip -n "$near" addr add "$near_ip/24" dev lab0
+	ip -n "$far" addr add "$far_ip/24" dev lab0
+	ip -n "$near" link set lab0 up
+	ip -n "$far" link set lab0 up
+}
+
+# small_packets: a lost one is 1,448 bytes, not a burst of 64 KB
+small_packets() {
+	ip -n "$near" link set lab0 gso_max_segs 1
+	ip -n "$far" link set lab0 gso_max_segs 1
+}
+
+# lossy PERCENT: so many of the full packets that the far end sends get lost. On arrival: of what is
+# dropped when it leaves, its sender hears at once.
+lossy() {
+	clang -O2 -target bpf -idirafter "/usr/include/$(uname -m)-linux-gnu" -x c -c - -o "$dir/drop.o" \
+		2>"$dir/clang" <<-EOF || skip "no clang: $(head -1 "$dir/clang")"
+		#include <linux/bpf.h>
+		#include <linux/pkt_cls.h>
+		static __u32 (*any)(void) = (void *)BPF_FUNC_get_prandom_u32;
+		__attribute__((section("classifier"), used)) int drop(struct __sk_buff *packet)
+		{
+			return packet->len > 600 && any() % 100 < $1 ? TC_ACT_SHOT : TC_ACT_OK;
+		}
+	EOF
+	tc -n "$near" qdisc replace dev lab0 clsact || skip "no clsact"
+	tc -n "$near" filter add dev lab0 ingress bpf da obj "$dir/drop.o" sec classifier ||
+		skip "no cls_bpf"
+}
+
+# lossless: no longer
+lossless() {
+	tc -n "$near" qdisc del dev lab0 clsact
+}
+
+# in_network NAMESPACE: what the next workload's command begins with
+in_network() {
+	within="ip netns exec $1"
+}
+
+# retransmits NAMESPACE: segments sent again so far
+retransmits() {
+	# shellcheck disable=SC2016 # of awk
+	ip netns exec "$1" awk '/^Tcp: [0-9]/ { print $13 }' /proc/net/snmp
+}

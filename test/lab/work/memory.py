@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A training loop that waits for disks and for memory by itself."""
+import argparse
+import collections
+import ctypes
+import glob
+import itertools
+import mmap
+import os
+import random
+import signal
+
+import loop as lab
+
+PAGE = mmap.PAGESIZE
+MADV_NOHUGEPAGE = 15
+
+
+class Region:
+    """Anonymous memory in small pages, written at the speed of C."""
+
+    def __init__(self, mb):
+        self.bytes = mb << 20
+        self.map = mmap.mmap(-1, self.bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self.map.madvise(MADV_NOHUGEPAGE)
+        self._view = ctypes.c_char.from_buffer(self.map)
+        self.address = ctypes.addressof(self._view)
+
+    def write(self, offset=0, length=None):
+        ctypes.memset(self.address + offset, 1, length or self.bytes)
+
+    def close(self):
+        del self._view
+        self.map.close()
+
+
+def read(loop):
+    """Reads its samples itself, from files that are not in the page cache."""
+    paths = samples(loop.o.path)
+    turn = itertools.cycle(paths)
+
+    def step():
+        with loop.beyond_normal("read"):
+            read_file(next(turn) if loop.sick else paths[0], loop.sick, loop.o.direct)
+        loop.compute(loop.o.host_ms)
+        loop.train()
+    return step
+
+
+def samples(where):
+    return sorted(glob.glob(os.path.join(where, "sample.*")))
+
+
+def read_file(path, cold, direct=False):
+    """Its size. Cold: from the disk, past the page cache or after emptying it of this file."""
+    size = os.path.getsize(path)
+    fd = os.open(path, os.O_RDONLY | (os.O_DIRECT if cold and direct else 0))
+    if cold and direct:
+        buffer = mmap.mmap(-1, size)
+        os.readv(fd, [buffer])
+        buffer.close()
+    else:
+        if cold:
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.read(fd, size)
+    os.close(fd)
+    return size
+
+
+def checkpoint(loop):
+    """Writes its weights and waits until they are on the disk."""
+    weights = os.urandom(int(loop.o.mb * (1 << 20)))
+    path = os.path.join(loop.o.path, "checkpoint")
+    nth = itertools.count()
+
+    def step():
+        loop.compute(loop.o.host_ms)
+        loop.train()
+        if next(nth) % loop.o.every == 0 and loop.sick:
+            with loop.losing():
+                fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                os.write(fd, weights)
+                os.fsync(fd)
+                os.close(fd)
+    return step
+
+
+def fresh(loop):
+    """Buffers that are mapped anew in every step: each page of them is a fault."""
+    kept = Region(loop.o.mb)
+
+    def step():
+        with loop.beyond_normal("write"):
+            region = Region(loop.o.mb) if loop.sick else kept
+            region.write()
+            if loop.sick:
+                region.close()
+        loop.compute(loop.o.host_ms)
+        loop.train()
+    return step
+
+
+def cow(loop):
+    """Forks a child to save what it has, then writes to it: each page is copied."""
+    region = Region(loop.o.mb)
+    region.write()
+    children = []
+
+    def step():
+        while children:
+            os.kill(children[-1], signal.SIGKILL)
+            os.waitpid(children.pop(), 0)
+        with loop.beyond_normal("write"):
+            if loop.sick:
+                children.append(lab.fork(signal.pause))
+            region.write()
+        loop.compute(loop.o.host_ms)
+        loop.train()
+    return step
+
+
+def replace(loop):
+    """New shared memory in each step for the oldest; room must be made for it when much is kept."""
+    contents = os.urandom(PAGE // 4) * (4 * (loop.o.mb << 20) // PAGE)
+    kept = collections.deque()
+
+    def step():
+        with loop.beyond_normal("replace"):
+            kept.append(os.memfd_create("batch"))
+            os.write(kept[-1], contents)
+            while len(kept) * loop.o.mb > (loop.o.total_mb if loop.sick else loop.o.well_mb):
+                os.close(kept.popleft())
+        loop.compute(loop.o.host_ms)
+        loop.train()
+    return step
+
+
+def touch(loop):
+    """Uses a part of what it has in memory, then all of it: the rest was swapped out."""
+    region = Region(loop.o.total_mb)
+    region.write()
+    order = random.Random(1)
+
+    def step():
+        pages = ((loop.o.total_mb if loop.sick else loop.o.well_mb) << 20) // PAGE
+        with loop.beyond_normal("touch"):
+            for _ in range(loop.o.count):
+                at = order.randrange(pages) * PAGE
+                region.map[at] = region.map[at] + 1 & 127
+        loop.compute(loop.o.host_ms)
+        loop.train()
+
+    region.write(0, loop.o.well_mb << 20)
+    return step
+
+
+FAULTS = {f.__name__: f for f in (read, checkpoint, fresh, cow, replace, touch)}
+options = argparse.ArgumentParser(description=__doc__)
+options.add_argument("fault", choices=FAULTS)
+options.add_argument("--path", default=".")
+options.add_argument("--mb", type=int, default=8, help="at a time")
+options.add_argument("--total-mb", type=int, default=160, help="with the fault")
+options.add_argument("--well-mb", type=int, default=50, help="without it")
+options.add_argument("--every", type=int, default=5, help="steps between checkpoints")
+options.add_argument("--count", type=int, default=500, help="pages in a step")
+options.add_argument("--direct", action="store_true", help="past the page cache")
+if __name__ == "__main__":
+    training = lab.Loop(options)
+    training.run(FAULTS[training.o.fault](training))

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The worker that makes the batches reads files from a slow disk.
+# cause: disk-read
+# culprit: the worker
+LAB=${LAB:-$(dirname "$0")}
+# shellcheck source=test/lib.sh
+. "$LAB/../lib.sh"
+
+two_cpus
+either --sick
+sick=$chosen
+either --direct
+direct=$chosen
+pick pipe queue
+via=$picked
+rnd 3
+kb=$((128 + 128 * rnd))
+
+disk data 96
+files 40 "$kb"
+group io
+inside "$group"
+slow_disk read $((kb * 1024 * 25)) # 25 of them a second
+work "$cpu" loader disk --path "$disk" --via "$via" --cpu "$other" \
+	${direct:+"$direct"} ${sick:+"$sick"}
+# shellcheck disable=SC2046 # words
+guilty $(children_of "$training")
+episode 4
