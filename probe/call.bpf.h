@@ -97,13 +97,19 @@ static __always_inline struct usual *usual_of(struct thread *t, __u32 op, __u64 
 {
 	__u32 size = bytes ? hist_log2(bytes) : 0;
 	__u32 key = (op << 8 | size) * 2654435761u ^ (__u32)(site >> 2) * 40503u;
-	struct usual *u = &t->usual[(key >> 16 ^ key) & (USUALS - 1)];
+	__u32 slot = (key >> 16 ^ key) & (USUALS - 1);
+	struct usual *u, *least = &t->usual[slot];
 
-	if (u->key != key) { /* a newcomer takes the place: it learns quickly */
-		u->key = key;
-		u->n = 0;
+	for (__u32 way = 0; way < 4; way++) {
+		u = &t->usual[(slot ^ way) & (USUALS - 1)];
+		if (u->key == key)
+			return u;
+		if (u->n < least->n)
+			least = u;
 	}
-	return u;
+	least->key = key; /* the newcomer takes the place of whom we know least of */
+	least->n = 0;
+	return least;
 }
 
 #define USUAL_MIN 8 /* before that nothing is known */
@@ -257,7 +263,7 @@ static __always_inline void finish(struct thread *t, struct tally *y, struct spa
 	if (span->frame)
 		u = usual_of(t, span->op, span->frame->bytes, span->frame->site);
 	else
-		u = usual_of(t, span->op, 0, span->aux);
+		u = usual_of(t, span->op, 0, (__u64)t->gap_after << 16 | span->aux);
 	because = worth_sending(y, u, dur, span->ret);
 	span->usual_ns = u->n < USUAL_MIN ? 0 : u->ns;
 	learn(u, dur);
@@ -351,8 +357,9 @@ static __always_inline void close_gap(struct thread *t, __u32 next_op)
 	t->in_gap = 0;
 }
 
-static __always_inline void open_gap(struct thread *t)
+static __always_inline void open_gap(struct thread *t, __u32 op)
 {
+	t->gap_after = op;
 	copy_now(t, &t->gap);
 	t->in_gap = 1;
 }
@@ -387,7 +394,7 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	span.depth = t->depth;
 	if (!t->depth) {
 		close_gap(t, op);
-		open_gap(t);
+		open_gap(t, op);
 		beat(t, op, t->now.ns, 0);
 	}
 	y = tally_of(t, op);
@@ -484,7 +491,7 @@ static __always_inline int on_return(struct pt_regs *ctx)
 	if (!depth) {
 		__u32 way = op_classes[op] == CLASS_COPY ? span.frame->aux & 7 : 0;
 
-		open_gap(t);
+		open_gap(t, op);
 		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns);
 	}
 	return 0;

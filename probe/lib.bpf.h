@@ -75,7 +75,10 @@ struct frame {
 	struct snap at;
 };
 
-/* What is usual for one op, call site and size: a running median, which outliers do not move. */
+/*
+ * What is usual for one op, call site and size, or for a gap between two ops: a running median, which
+ * outliers do not move.
+ */
 struct usual {
 	__u32 key, n;
 	__u64 ns;
@@ -95,7 +98,8 @@ struct thread {
 	__u64 throttled_base; /* the group's own account, at switch-out */
 	/* The file that it waited on last, to know it again without asking for everything: */
 	__u64 file, inode, file_obj;
-	__u32 file_state, pad;
+	__u32 file_state;
+	__u32 timed_out; /* its last stop was a timed wait for a lock: the next tells who had it */
 	__u64 epoll, sock; /* what it waits on, to be looked at again when it is woken */
 	__u32 out_of_order; /* packets, when it began to wait on that socket */
 	__u32 cpu; /* where it waits while runnable */
@@ -109,6 +113,8 @@ struct thread {
 	__u32 tape; /* index into `tapes` + 1; 0: none yet, NO_TAPE: none to be had */
 	__u64 beat_head; /* beats begun */
 	__u32 beat_op;
+	__u32 gap_after; /* the op that the present gap follows */
+	__u32 pad;
 	__u32 overlays; /* collections or reclaims inside each other */
 	__u64 overlay_ns; /* when the outermost one began */
 	__u64 gap_wait_ns; /* not running in the gap that was closed last */

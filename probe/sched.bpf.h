@@ -78,8 +78,9 @@ static __always_inline void keep_stop(struct thread *t, struct stop *stop, __u64
 	struct history_head *head;
 	struct stop *slot;
 
-	if (now - stop->from_ns < STOP_MIN_NS)
+	if (now - stop->from_ns < STOP_MIN_NS && !t->timed_out)
 		return;
+	t->timed_out = stop->state == STATE_FUTEX && stop->by == WAKER_timer;
 	head = bpf_map_lookup_elem(&history_heads, &cpu);
 	if (!head)
 		return;
@@ -449,7 +450,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 		t->steal_base = steal;
 		t->stop.wake_ns = t->since;
 		t->stop.cpu = t->cpu = task->wake_cpu;
-		if (now - t->stop.from_ns >= NAME_MIN_NS) { /* else nobody will ask */
+		if (now - t->stop.from_ns >= NAME_MIN_NS || t->timed_out) { /* else nobody asks */
 			name_waker(t, lane);
 			look_again(t);
 		}

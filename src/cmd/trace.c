@@ -30,7 +30,7 @@ static const struct opt opts[] = {
 	{ "no-db", 0, OPT_FLAG, AT(no_db), NULL, "show only, record nothing" },
 	{ "node", 0, OPT_STR, AT(node), "NAME",
 	  "name of this node in the trace (default: host name)" },
-	{ "json", 0, OPT_FLAG, AT(json), NULL, "one JSON object per second on stdout" },
+	{ "json", 0, OPT_FLAG, AT(json), NULL, "JSON lines: one per second, stall and incident" },
 	{ "slow", 0, OPT_DURATION, AT(slow), "TIME",
 	  "store calls and gaps one by one from this length on, if twice their mean (default: 1ms)" },
 	{ "record-all", 0, OPT_FLAG, AT(record_all), NULL, "store every call one by one" },

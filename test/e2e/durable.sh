@@ -25,7 +25,7 @@ four() {
 		k=${t#*:}
 		db=$dir/$1.${k%%:*}.db
 		is "integrity $1.$k" "$(sqlite3 "$db" 'PRAGMA integrity_check')" ok
-		said=$(sed -n '/}$/p' "$lines" | tail -1 | jq .seen)
+		said=$(grep '"seen":.*}$' "$lines" | tail -1 | jq .seen)
 		at_least "seen, stored" "$(sql 'SELECT coalesce(sum(seen), 0) FROM account')" "${said:-0}"
 		said_all="$said_all ${said:-0}"
 	done
