@@ -7,7 +7,6 @@
 #include "base/util.h"
 
 /* From this share of its time on, on a CPU or waiting for the GPU, a thread is at work. */
-#define BUSY_MIN_PCT 8.0
 
 double percent(uint64_t part, uint64_t whole)
 {
@@ -34,10 +33,12 @@ uint64_t second_busy(const struct second *s)
 
 	for (int i = 0; i < STATE_COUNT; i++)
 		ns += STATE_ON_CPU(i) ? s->state_ns[i] : 0;
+	for (int i = 0; i < s->waits; i++)
+		ns += s->wait[i].verdict.healthy == HEALTHY_turn ? s->wait[i].ns : 0;
 	return ns;
 }
 
-bool thread_busy(const struct thread_facts *t)
+double thread_busy(const struct thread_facts *t)
 {
 	uint64_t busy = 0, total = 0;
 
@@ -45,7 +46,7 @@ bool thread_busy(const struct thread_facts *t)
 		busy += second_busy(&t->second[i]);
 		total += second_total(&t->second[i]);
 	}
-	return percent(busy, total) >= BUSY_MIN_PCT;
+	return percent(busy, total);
 }
 
 uint64_t second_calls(const struct second *s, enum op_class class)

@@ -139,14 +139,23 @@ uint64_t second_excess(const struct thread_facts *t, const struct second *s);
 /* facts.c: shared by rules. */
 uint64_t second_total(const struct second *s); /* all time of an interval */
 uint64_t second_start(const struct second *s);
-uint64_t second_busy(const struct second *s); /* on a CPU, or waiting for the GPU */
+uint64_t second_busy(const struct second *s); /* on a CPU, or waiting for the GPU or its turn */
 uint64_t second_calls(const struct second *s, enum op_class class);
 uint64_t second_bytes(const struct second *s, enum op_class class);
 bool second_faults(const struct second *s); /* so many page faults that they cost time */
 bool second_swaps(const struct facts *f, const struct second *s);
 /* Between calls, in the kernel, beyond reclaim and what it spends there anyway. By samples. */
 uint64_t second_kernel(const struct thread_facts *t, const struct second *s);
-bool thread_busy(const struct thread_facts *t); /* not idle most of the window */
+
+/*
+ * How much of the window, in percent, a thread worked or waited for the GPU. One that hardly does may
+ * be starved, or have nothing to do: who sleeps or is far away cannot be blamed for the latter, who
+ * works for it can.
+ */
+double thread_busy(const struct thread_facts *t);
+#define BUSY_MIN_PCT 2.0
+#define BUSY_AWAY_PCT 5.5
+#define BUSY_ASLEEP_PCT 8.0
 bool facts_swapping(const struct facts *f, uint64_t from_ns, uint64_t to_ns);
 bool facts_child(const struct facts *f, uint32_t parent, uint32_t pid);
 enum severity severity_of(const struct facts *f, const struct finding *found);

@@ -8,7 +8,7 @@
 #include "base/util.h"
 
 #define PACED_MIN 0.3 /* waits per step */
-#define PACED_BUSY_PCT 8.0
+#define PACED_BUSY_PCT 3.0
 
 static const struct chain *chain_of(const struct facts *f, const struct wait *w)
 {

@@ -13,7 +13,8 @@ bool rule_data_loader(const struct facts *f, const struct thread_facts *first, i
 	bool found = measure(f, first, n, &q, &m);
 	bool sleeps = m.sleeping * 2 > m.lost;
 
-	found = found && (sleeps ? measured_paced(&m) : thread_busy(m.thread)) && m.culprits;
+	found = found && m.culprits &&
+		(sleeps ? measured_paced(&m) : thread_busy(m.thread) >= BUSY_MIN_PCT);
 	if (found) {
 		measured_finding(f, &q, &m, ret);
 		snprintf(ret->title, sizeof(ret->title),

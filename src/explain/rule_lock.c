@@ -7,7 +7,10 @@ bool rule_lock(const struct facts *f, const struct thread_facts *first, int n, s
 	static const struct question q = { .cause = CAUSE_lock };
 	const struct hop *holder;
 	struct measured m;
-	bool found = measure(f, first, n, &q, &m) && thread_busy(m.thread) && m.chain >= 0;
+	bool found = measure(f, first, n, &q, &m) && m.chain >= 0;
+
+	found = found &&
+		thread_busy(m.thread) >= (m.sleeping * 2 > m.lost ? BUSY_ASLEEP_PCT : BUSY_MIN_PCT);
 
 	if (found) {
 		measured_finding(f, &q, &m, ret);

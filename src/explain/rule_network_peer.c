@@ -10,7 +10,7 @@ bool rule_network_peer(const struct facts *f, const struct thread_facts *first, 
 {
 	static const struct question q = { .cause = CAUSE_network_peer };
 	struct measured m;
-	bool found = measure(f, first, n, &q, &m) && thread_busy(m.thread);
+	bool found = measure(f, first, n, &q, &m) && thread_busy(m.thread) >= BUSY_AWAY_PCT;
 	const char *peer;
 
 	if (found) {

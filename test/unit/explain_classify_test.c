@@ -326,3 +326,38 @@ TEST(causes_are_listed_in_the_order_of_their_ids)
 	CHECK(!causes[CAUSE_straggler - 1].found);
 	return 0;
 }
+
+/* The same lock in a worker: its threads share an interpreter, and that is its own business. */
+TEST(classify_the_interpreter_lock_of_a_worker)
+{
+	const struct row row[] = {
+		{ CHAIN(self(STATE_PIPE, WAKER_task),
+			GIL(hop_of(WORKER, WORKER + 4, STATE_FUTEX, WAKER_task)),
+			hop_of(WORKER, WORKER, STATE_RUN, WAKER_nobody)),
+		  BLAME(data_loader, 2) },
+		{ CHAIN(self(STATE_PIPE, WAKER_task),
+			GIL(hop_of(WORKER, WORKER + 4, STATE_FUTEX, WAKER_timer))),
+		  BLAME(data_loader, 1) },
+		{ CHAIN(GIL(self(STATE_FUTEX, WAKER_task)), thread(4830, STATE_RUN, WAKER_nobody)),
+		  BLAME(gil, 1) },
+	};
+
+	return check(row, ARRAY_LEN(row));
+}
+
+/* A thread that waits for another calling thread has its turn, whatever that one does in it. */
+TEST(classify_turns_of_calling_threads)
+{
+	const struct chain works =
+		CHAIN(LOCK(self(STATE_FUTEX, WAKER_task)), thread(4830, STATE_RUN, WAKER_nobody));
+	const struct chain sleeps =
+		CHAIN(LOCK(self(STATE_FUTEX, WAKER_task)), thread(4830, STATE_SLEEP, WAKER_timer));
+	struct verdict v = classify(&works, CLASS_GAP, &feeder);
+
+	CHECK(v.cause == CAUSE_none && v.healthy == HEALTHY_turn && v.worked);
+	v = classify(&sleeps, CLASS_GAP, &feeder);
+	CHECK(v.cause == CAUSE_none && v.healthy == HEALTHY_turn && !v.worked);
+	v = classify(&works, CLASS_GAP, &quiet);
+	CHECK(v.cause == CAUSE_lock);
+	return 0;
+}
