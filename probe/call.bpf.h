@@ -317,6 +317,7 @@ static __always_inline struct thread *caller(__u64 cookie)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread *t = thread_of(task);
+	struct lane *lane;
 
 	if (stopped)
 		return NULL;
@@ -332,7 +333,15 @@ static __always_inline struct thread *caller(__u64 cookie)
 		count(foreign);
 		return NULL;
 	}
-	return t ? t : thread_adopt(task, STATE_RUN, false);
+	if (t)
+		return t;
+	t = thread_adopt(task, STATE_RUN, false);
+	lane = this_lane();
+	if (t && lane) { /* what its CPU has counted so far is not its own */
+		t->irq_base = lane->irq_ns;
+		t->steal_base = steal_of(task);
+	}
+	return t;
 }
 
 /* The time since the last call of this thread, now that the next one begins. */

@@ -69,7 +69,8 @@ static __noinline int retake(struct thread *t)
 		for (int i = STATE_PREEMPTED; i < STATE_COUNT; i++)
 			t->now.sum[i] = t->sum[i];
 		run = ns - t->since;
-		steal = steal_now - t->steal_base; /* in the order of advance() */
+		/* In the order of advance(). */
+		steal = t->steal_base ? steal_now - t->steal_base : 0;
 		steal = (__s64)steal < 0 ? 0 : steal > run ? run : steal;
 		run -= steal;
 		irq = irq_now - t->irq_base;

@@ -170,7 +170,7 @@ trace_with() {
 	"$culprit" trace --db "$db" "$@" >"$trace_out" 2>"$trace_err" &
 	tracer=$!
 	started="$started $tracer"
-	soon 20 is_tracing || die "the tracer does not start"
+	soon 60 is_tracing || die "the tracer does not start"
 	alive "$tracer" || die "the tracer ended: $(cat "$trace_err")"
 }
 

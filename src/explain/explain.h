@@ -138,7 +138,7 @@ struct helper_summary {
 	uint64_t ns;
 };
 
-/* Where the time of a process went: its busiest calling thread. */
+/* Where the time of a process went: its main thread, or its busiest if that one hardly calls. */
 struct summary {
 	uint32_t pid, tid;
 	char comm[COMM_LEN], cmdline[256];
