@@ -53,7 +53,7 @@ $(OUT)/unit: $(TESTS) $(MODS) $(OUT)/assets.o
 
 # ---- the probes
 
-$(OUT)/src/capture/capture.o: $(OUT)/probe.skel.h
+$(OUT)/src/capture/capture.o $(OUT)/src/capture/capture_maps.o: $(OUT)/probe.skel.h
 $(OUT)/%.o: %.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CFLAGS) -c $< -o $@
