@@ -105,6 +105,14 @@ struct socket {
 	struct sock *sk;
 };
 
+struct block_device {
+	unsigned int bd_dev;
+};
+
+struct request {
+	struct block_device *part;
+};
+
 struct list_head {
 	struct list_head *next;
 };

@@ -173,10 +173,9 @@ struct {
 } host_events SEC(".maps");
 
 /* Something happened: counted by what, who and on which object. */
-static __always_inline void host_event(__u32 event, struct task_struct *task, __u64 obj, __u64 ns)
+static __always_inline void add_host_event(const struct host_key *key, const char *comm, __u64 ns)
 {
-	struct host_key key = { .event = event, .pid = task ? task->tgid : 0, .obj = obj };
-	struct host_count *c = bpf_map_lookup_elem(&host_events, &key);
+	struct host_count *c = bpf_map_lookup_elem(&host_events, key);
 	struct host_count fresh = { .count = 1, .ns = ns };
 
 	fresh.first_ns = fresh.last_ns = bpf_ktime_get_boot_ns();
@@ -186,10 +185,20 @@ static __always_inline void host_event(__u32 event, struct task_struct *task, __
 		__sync_fetch_and_add(&c->ns, ns);
 		return;
 	}
-	if (task)
-		copy_comm(fresh.comm, task);
-	if (bpf_map_update_elem(&host_events, &key, &fresh, BPF_NOEXIST))
+	if (comm)
+		__builtin_memcpy(fresh.comm, comm, COMM_LEN);
+	if (bpf_map_update_elem(&host_events, key, &fresh, BPF_NOEXIST))
 		count(loss[LOSS_no_host_event]);
+}
+
+static __always_inline void host_event(__u32 event, struct task_struct *task, __u64 obj, __u64 ns)
+{
+	struct host_key key = { .event = event, .pid = task ? task->tgid : 0, .obj = obj };
+	char comm[COMM_LEN] = {};
+
+	if (task)
+		copy_comm(comm, task);
+	add_host_event(&key, comm, ns);
 }
 
 static __always_inline bool wanted(struct task_struct *task)

@@ -20,7 +20,7 @@ static __always_inline void begin_overlay(__u32 state)
 	t->overlay_ns = t->now.ns;
 }
 
-static __always_inline void end_overlay(__u32 state)
+static __always_inline void end_overlay(__u32 state, __u32 event)
 {
 	struct thread *t = active ? thread_of(bpf_get_current_task_btf()) : NULL;
 	struct stop span = { .state = state, .flags = STOP_OVERLAY, .irq = -1, .nr = -1, .fd = -1 };
@@ -32,8 +32,8 @@ static __always_inline void end_overlay(__u32 state)
 	span.from_ns = span.wake_ns = t->overlay_ns;
 	span.op = place_of(t);
 	keep_stop(t, &span, t->now.ns);
-	if (state == STATE_RECLAIM)
-		host_event(HOST_reclaim, bpf_get_current_task_btf(), 0, t->now.ns - t->overlay_ns);
+	if (event < HOST_COUNT)
+		host_event(event, bpf_get_current_task_btf(), 0, t->now.ns - t->overlay_ns);
 }
 
 SEC("uprobe")
@@ -46,7 +46,7 @@ int gc_start(struct pt_regs *ctx)
 SEC("uprobe")
 int gc_done(struct pt_regs *ctx)
 {
-	end_overlay(STATE_GC);
+	end_overlay(STATE_GC, HOST_COUNT);
 	return 0;
 }
 
@@ -60,7 +60,7 @@ int BPF_PROG(reclaim_begin)
 SEC("tp_btf/mm_vmscan_direct_reclaim_end")
 int BPF_PROG(reclaim_end)
 {
-	end_overlay(STATE_RECLAIM);
+	end_overlay(STATE_RECLAIM, HOST_reclaim);
 	return 0;
 }
 
@@ -74,7 +74,7 @@ int BPF_PROG(memcg_reclaim_begin)
 SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
 int BPF_PROG(memcg_reclaim_end)
 {
-	end_overlay(STATE_RECLAIM);
+	end_overlay(STATE_RECLAIM, HOST_reclaim);
 	return 0;
 }
 
@@ -88,7 +88,7 @@ int BPF_PROG(compact_begin)
 SEC("tp_btf/mm_compaction_end")
 int BPF_PROG(compact_end)
 {
-	end_overlay(STATE_RECLAIM);
+	end_overlay(STATE_RECLAIM, HOST_compaction);
 	return 0;
 }
 

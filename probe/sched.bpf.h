@@ -530,8 +530,11 @@ int BPF_PROG(sched_exit, struct task_struct *task)
 {
 	struct thread *t = active ? thread_of(task) : NULL;
 
-	if (t)
+	if (t) {
 		note_exit(t, task);
+		if (task->pid == task->tgid && !t->related)
+			host_event(HOST_exit, task, 0, 0);
+	}
 	return 0;
 }
 

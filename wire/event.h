@@ -187,7 +187,8 @@ struct tape {
 	X(oom_kill, "the kernel killed a process for want of memory")                              \
 	X(retransmit, "TCP sent again what was not acknowledged")                                  \
 	X(reclaim, "a followed thread had to free memory for itself")                              \
-	X(compaction, "a followed thread had to move memory for itself")
+	X(compaction, "a followed thread had to move memory for itself")                           \
+	X(block_io, "disk requests of followed threads, from issue to completion")
 
 enum host_event {
 #define X(id, text) HOST_##id,
@@ -200,7 +201,7 @@ enum host_event {
 struct host_key {
 	__u32 event; /* enum host_event */
 	__u32 pid; /* whose; 0: unknown */
-	__u64 obj; /* retransmit: as stop.obj2, seen from the sender; exec, fork: the child */
+	__u64 obj; /* retransmit: as stop.obj2, seen from the sender; fork: the child; block_io: device */
 };
 
 struct host_count {

@@ -126,6 +126,8 @@ static void choose_tracepoints(struct probe *p)
 		{ p->progs.oom_kill, "mark_victim", true },
 		{ p->progs.retransmit, "tcp_retransmit_skb", true },
 		{ p->progs.process_exec, "sched_process_exec", true },
+		{ p->progs.block_issue, "block_rq_issue", true },
+		{ p->progs.block_done, "block_rq_complete", true },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(optional); i++) {

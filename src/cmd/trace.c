@@ -32,7 +32,7 @@ static const struct opt opts[] = {
 	  "name of this node in the trace (default: host name)" },
 	{ "json", 0, OPT_FLAG, AT(json), NULL, "JSON lines: one per second, stall and incident" },
 	{ "slow", 0, OPT_DURATION, AT(slow), "TIME",
-	  "store calls and gaps one by one from this length on, if twice their mean (default: 1ms)" },
+	  "store calls and gaps one by one from this length on, if three times the usual (default: 1ms)" },
 	{ "record-all", 0, OPT_FLAG, AT(record_all), NULL, "store every call one by one" },
 	{ "ring", 0, OPT_SIZE, AT(ring), "SIZE",
 	  "of the buffer to user space (default: 1m; 16m with --record-all)" },

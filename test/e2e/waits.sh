@@ -69,3 +69,16 @@ is "wake-ups by interrupts name no task" "$(sql "SELECT count(*) FROM hop AS a J
 	b.chain = a.chain AND b.n = a.n + 1 WHERE a.waker IN ('irq', 'block', 'net', 'timer')")" 0
 is "the file is named" "$(sql "SELECT count(*) > 0 FROM hop JOIN string ON string.id = name
 	WHERE state = 'read' AND text LIKE '%/data'")" 1
+
+# What happened on the host beside it, by event.
+happened() {
+	at_least "$1 events" "$(sql "SELECT ifnull(sum(count), 0) FROM host_event WHERE event = '$1'")" "$2"
+}
+happened fork 2
+happened exec 1
+happened exit 1
+happened block_io 4
+is "disk requests have a length" "$(sql "SELECT count(*) FROM host_event WHERE event = 'block_io'
+	AND ns <= 0")" 0
+is "the host is sampled every second" "$(sql "SELECT count(*) >= 3 AND min(mem_total_kb) > 0
+	FROM system_second")" 1
