@@ -55,7 +55,7 @@ STORE_TEST(store_names_every_host_event_and_refuses_others)
 	key.event = UINT32_MAX;
 	CHECK(store_host_event(store, &key, &count) == -EBADMSG);
 	CHECK(!store_each_host_event(store, (struct window){ 0, 0 }, list_events, got));
-	CHECK_STR(got, " exec exit fork oom_kill retransmit reclaim compaction");
+	CHECK_STR(got, " exec exit fork oom_kill retransmit reclaim compaction block_io");
 	return 0;
 }
 
