@@ -285,7 +285,8 @@ static __always_inline void begin_stop(struct thread *t, __u64 now)
 	stop->op = place_of(t);
 	stop->obj = stop->obj2 = 0;
 	stop->fd = -1;
-	stop->flags = stop->line = 0;
+	stop->flags = 0;
+	stop->stack = stop->holder = stop->holder_stack = 0;
 	stop->cpu_pid = 0;
 	stop->cpu_ns = 0;
 	t->epoll = t->sock = 0;

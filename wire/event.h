@@ -100,6 +100,7 @@ struct call_event {
 	__u64 bytes, stream, aux, out;
 	__u64 usual_ns; /* the median of its kind so far; 0: not known yet */
 	__u64 site; /* where it was called from: the return address; 0: not read */
+	__u64 stack; /* the Python stack, or enum no_stack: see wire/python.h */
 	__u64 state_ns[STATE_COUNT];
 	__u64 counter[COUNTER_COUNT];
 	struct who who[WHO_MAX]; /* waits in time order, newest first, merged by culprit */
@@ -127,6 +128,7 @@ enum waker {
 #define STOP_OVERLAY 2 /* no stop: on the CPU all the time, in `state` (reclaim, gc) */
 #define STOP_PACKET_LOSS 4 /* packets of the awaited stream came out of order meanwhile */
 #define STOP_IOWAIT 8
+#define STOP_SAMPLE 16 /* no stop: a look at what it did while it was running, at from_ns */
 
 /*
  * One stop of a thread that we follow: from leaving the CPU until it ran again, with the reason and
@@ -153,8 +155,10 @@ struct stop {
 	__u32 cpu; /* where it waited for a CPU */
 	__u32 cpu_pid; /* who had that CPU longest meanwhile; 0: idle */
 	__u64 cpu_ns; /* ... and how long */
-	__u32 line; /* kept for the Python line at which it stopped; 0: not known */
-	__u32 pad;
+	__u64 stack; /* where in its Python code it stopped, or enum no_stack: see wire/python.h */
+	/* Of a wait for Python's interpreter lock, when it began: */
+	__u64 holder; /* thread pointer of who had it, as task_info.tp; 0: nobody, or no such wait */
+	__u64 holder_stack;
 	char waker_comm[COMM_LEN];
 };
 
@@ -254,6 +258,7 @@ struct task_info {
 	__u64 start_ns; /* boot time; with pid, the identity of the process: group leader's start */
 	__u64 adopted_ns;
 	__u64 exited_ns; /* 0: alive */
+	__u64 tp; /* thread pointer: what pthread_self() is to the program */
 	char comm[COMM_LEN];
 };
 
@@ -289,6 +294,7 @@ struct blame {
 	X(history, "stops overwritten before they were read")                                      \
 	X(beats, "beats overwritten before they were read")                                        \
 	X(no_tape, "threads whose rhythm is not kept: too many")                                   \
+	X(no_news, "stacks not told: the ring was full")                                           \
 	X(late_steal, "spans in which the hypervisor's time was told late")
 
 enum loss {
@@ -314,14 +320,14 @@ struct stats {
 /* No hidden padding: both compilers must agree, and stale bytes must not reach the store. */
 _Static_assert(sizeof(struct who) == 32, "struct who");
 _Static_assert(sizeof(struct call_event) ==
-		       32 + 8 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + WHO_MAX * 32,
+		       32 + 9 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + WHO_MAX * 32,
 	       "call");
 _Static_assert(sizeof(struct tally) ==
 		       8 + 9 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + HIST_BUCKETS * 4,
 	       "tally");
-_Static_assert(sizeof(struct stop) == 112, "struct stop");
+_Static_assert(sizeof(struct stop) == 128, "struct stop");
 _Static_assert(sizeof(struct beat) == 40, "struct beat");
-_Static_assert(sizeof(struct task_info) == 56, "struct task_info");
+_Static_assert(sizeof(struct task_info) == 64, "struct task_info");
 _Static_assert(sizeof(struct blame_key) == 12, "struct blame_key");
 
 #endif
