@@ -29,8 +29,9 @@ ifdef SANITIZE
 override CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 else
 override CFLAGS += -fstack-protector-strong -D_FORTIFY_SOURCE=2
-# no-warnings: SQLite can dlopen extensions, ours never does
-LDFLAGS += -static -Wl,-z,relro,-z,now,--no-warnings
+# The linker warns of SQLite's dlopen, which ours never does. No --no-warnings: it hides undefined
+# symbols as well.
+LDFLAGS += -static -Wl,-z,relro,-z,now
 endif
 LDLIBS_OWN := -lbpf -lelf -lz -lsqlite3
 LDLIBS_C := -lpthread -ldl -lm
@@ -53,7 +54,7 @@ $(OUT)/unit: $(TESTS) $(MODS) $(OUT)/assets.o
 
 # ---- the probes
 
-$(OUT)/src/capture/capture.o $(OUT)/src/capture/capture_maps.o: $(OUT)/probe.skel.h
+$(patsubst %.c,$(OUT)/%.o,$(wildcard src/capture/capture*.c)): $(OUT)/probe.skel.h
 $(OUT)/%.o: %.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CFLAGS) -c $< -o $@

@@ -4,6 +4,7 @@
 #define PROBE_HOST_BPF_H
 
 #include "probe/block.bpf.h"
+#include "probe/python.bpf.h"
 
 /* A disk request under way that a followed thread issued itself. */
 struct flight {
@@ -69,8 +70,10 @@ int BPF_PROG(retransmit, struct sock *sk)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(process_exec, struct task_struct *task)
 {
-	if (active && thread_of(task))
+	if (active && thread_of(task)) {
+		forget_python(task);
 		host_event(HOST_exec, task, task->pid, 0);
+	}
 	return 0;
 }
 

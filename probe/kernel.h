@@ -131,6 +131,27 @@ struct epitem {
 	struct epoll_filefd ffd;
 };
 
+#ifdef __TARGET_ARCH_x86
+struct thread_struct {
+	unsigned long fsbase;
+};
+#else
+struct thread_struct {
+	struct {
+		unsigned long tp_value;
+	} uw;
+};
+#endif
+
+struct return_instance {
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -147,6 +168,8 @@ struct task_struct {
 	struct files_struct *files;
 	void *reclaim_state;
 	void *bpf_storage; /* NULL: nobody keeps anything for this task */
+	struct thread_struct thread;
+	struct uprobe_task *utask;
 	bool throttled; /* 6.18: quota is enforced per task */
 	char comm[16];
 };

@@ -106,6 +106,8 @@ struct thread {
 	__u32 wait_head;
 	__u32 related; /* makes no traced calls: its children are not followed */
 	struct stop stop; /* the present one, or the last */
+	__u64 walk_at; /* when this was so much, ... */
+	__s64 walk_credit; /* ... in ns, for looks at its Python stack */
 	/* Above: written by the scheduler probes. Below: by the call probes, on the thread itself. */
 	__u32 depth;
 	__u32 in_gap; /* a gap is open: it began at `gap` */
@@ -117,6 +119,7 @@ struct thread {
 	__u32 pad;
 	__u32 overlays; /* collections or reclaims inside each other */
 	__u64 overlay_ns; /* when the outermost one began */
+	__u64 stack; /* Python's, at the call that was sent last */
 	__u64 gap_wait_ns; /* not running in the gap that was closed last */
 	__u64 irq_read, steal_read; /* the CPU's counters, at `now` */
 	__u64 seen_run, seen_irq, seen_steal; /* the scheduler's sums, as far as in `now` */
@@ -125,6 +128,7 @@ struct thread {
 	__u16 tally[OP_SLOTS]; /* index into `tallies` + 1; 0: none yet */
 	struct usual usual[USUALS];
 	struct frame frame[DEPTH];
+	struct frame counted; /* of an op without a return probe, while it is sent */
 	struct wait wait[WAITS]; /* the scheduler's again */
 };
 
@@ -201,6 +205,16 @@ static __always_inline void host_event(__u32 event, struct task_struct *task, __
 	add_host_event(&key, comm, ns);
 }
 
+/* What pthread_self() is to the program. */
+static __always_inline __u64 thread_pointer(struct task_struct *task)
+{
+#ifdef __TARGET_ARCH_x86
+	return BPF_CORE_READ(task, thread.fsbase);
+#else
+	return BPF_CORE_READ(task, thread.uw.tp_value);
+#endif
+}
+
 static __always_inline bool wanted(struct task_struct *task)
 {
 	return !only_pid || (__u32)task->tgid == only_pid;
@@ -228,6 +242,7 @@ static __always_inline struct thread *thread_adopt(struct task_struct *task, __u
 	info.related = related;
 	info.start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	info.adopted_ns = bpf_ktime_get_boot_ns();
+	info.tp = thread_pointer(task);
 	copy_comm(info.comm, task);
 	if (bpf_map_update_elem(&tasks, &serial, &info, BPF_ANY)) {
 		count(loss[LOSS_no_task]);

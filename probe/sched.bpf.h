@@ -7,6 +7,7 @@
 #define PROBE_SCHED_BPF_H
 
 #include "probe/block.bpf.h"
+#include "probe/python.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -19,7 +20,8 @@ struct {
 /* How many stops each CPU has written; a cache line each. */
 struct history_head {
 	__u64 count;
-	__u64 pad[7];
+	__u64 writing; /* by somebody who was interrupted */
+	__u64 pad[6];
 };
 
 struct {
@@ -78,16 +80,24 @@ static __always_inline void keep_stop(struct thread *t, struct stop *stop, __u64
 	struct history_head *head;
 	struct stop *slot;
 
-	if (now - stop->from_ns < STOP_MIN_NS && !t->timed_out)
-		return;
-	t->timed_out = stop->state == STATE_FUTEX && stop->by == WAKER_timer;
+	if (!(stop->flags & STOP_SAMPLE)) {
+		if (now - stop->from_ns < STOP_MIN_NS && !t->timed_out)
+			return;
+		t->timed_out = stop->state == STATE_FUTEX && stop->by == WAKER_timer;
+	}
 	head = bpf_map_lookup_elem(&history_heads, &cpu);
 	if (!head)
 		return;
+	if (head->writing) {
+		count(loss[LOSS_history]);
+		return;
+	}
 	at = cpu * history_size + (head->count & (history_size - 1));
 	slot = bpf_map_lookup_elem(&history, &at);
 	if (!slot)
 		return;
+	*(volatile __u64 *)&head->writing = 1;
+	barrier();
 	stop->run_ns = 0;
 	stop->serial = t->serial;
 	*slot = *stop;
@@ -95,6 +105,7 @@ static __always_inline void keep_stop(struct thread *t, struct stop *stop, __u64
 	slot->run_ns = now;
 	barrier();
 	head->count++;
+	*(volatile __u64 *)&head->writing = 0;
 }
 
 /* ---- who had the CPU ---- */
@@ -273,7 +284,6 @@ static __always_inline __u16 place_of(const struct thread *t)
 	return t->depth ? t->frame[0].op : t->in_gap ? OP_GAP : OP_SLOTS;
 }
 
-/* The Python line at which a thread stops will be looked up here: the thread is still current. */
 static __always_inline void begin_stop(struct thread *t, __u64 now)
 {
 	struct stop *stop = &t->stop;
@@ -315,6 +325,8 @@ static __always_inline void leave(struct thread *t, struct task_struct *task,
 	t->stop.state = state;
 	if (state == STATE_THROTTLED)
 		t->throttled_base = throttled_time(task);
+	if (stacks)
+		look_at_stop(t, now);
 	barrier();
 	t->state = state; /* last: a waker on another CPU looks at it */
 }
@@ -484,6 +496,29 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int dest_cpu)
 	return 0;
 }
 
+/* ---- what a thread does while it runs ---- */
+
+/* By a clock on each CPU. The walk is in the thread's own context, wherever it was interrupted. */
+SEC("perf_event")
+int sample(void *ctx)
+{
+	struct thread *t = active && !stopped ? thread_of(bpf_get_current_task_btf()) : NULL;
+	struct stop look = { .flags = STOP_SAMPLE, .irq = -1, .nr = -1, .fd = -1 };
+	__u64 now;
+
+	if (!t || t->state != STATE_RUN)
+		return 0;
+	look.stack = current_stack(WALK_SAMPLE);
+	if (look.stack < STACK_REASONS)
+		return 0;
+	now = bpf_ktime_get_boot_ns();
+	look.from_ns = look.wake_ns = now;
+	look.state = STATE_RUN;
+	look.op = place_of(t);
+	keep_stop(t, &look, now);
+	return 0;
+}
+
 /* ---- which threads ---- */
 
 SEC("tp_btf/sched_process_fork")
@@ -493,8 +528,10 @@ int BPF_PROG(sched_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (t && !t->related) {
 		thread_adopt(child, STATE_WAKE, false);
-		if (child->pid == child->tgid)
+		if (child->pid == child->tgid) {
+			inherit_python(parent, child);
 			host_event(HOST_fork, parent, child->pid, 0);
+		}
 	}
 	return 0;
 }
@@ -533,8 +570,11 @@ int BPF_PROG(sched_exit, struct task_struct *task)
 
 	if (t) {
 		note_exit(t, task);
-		if (task->pid == task->tgid && !t->related)
-			host_event(HOST_exit, task, 0, 0);
+		if (task->pid == task->tgid) {
+			forget_python(task);
+			if (!t->related)
+				host_event(HOST_exit, task, 0, 0);
+		}
 	}
 	return 0;
 }

@@ -114,6 +114,17 @@ static void read_cgroup(int dir, struct proc_info *ret)
 		text_safe(ret->cgroup, sizeof(ret->cgroup), memory ? memory : unified);
 }
 
+uint64_t proc_start_ns(int pid)
+{
+	struct proc_info info = { .pid = pid };
+	char path[32], stat[2048];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (file_read_at(AT_FDCWD, path, stat, sizeof(stat), NULL) || parse_stat(stat, &info))
+		return 0;
+	return info.start_ns;
+}
+
 int proc_read(int pid, struct proc_info *ret)
 {
 	struct proc_info info = { .pid = pid };
