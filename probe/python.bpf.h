@@ -12,7 +12,6 @@
 
 #define PY_3_10 0x30a
 #define PY_3_11 0x30b
-#define PY_3_12 0x30c
 #define WALK_SHARE 128 /* looks at stops take no more than this part of the thread's time, */
 #define WALK_BURST_NS 2000000 /* ... but so much at once */
 
@@ -167,8 +166,10 @@ static __noinline int tell_code(struct walk *w, const struct py_layout *l, struc
 	c->version = l->version;
 	c->pad = 0;
 	c->name_state = c->file_state = 0;
-	c->name_len = read_str(CODE_U64(w, l, code_name), l, c->name, sizeof(c->name), &c->name_state);
-	c->file_len = read_str(CODE_U64(w, l, code_file), l, c->file, sizeof(c->file), &c->file_state);
+	c->name_len =
+		read_str(CODE_U64(w, l, code_name), l, c->name, sizeof(c->name), &c->name_state);
+	c->file_len =
+		read_str(CODE_U64(w, l, code_file), l, c->file, sizeof(c->file), &c->file_state);
 	c->table_len = -1;
 	if (!bpf_probe_read_user(&n, sizeof(n), (void *)(table + 16)) && (__s64)n >= 0) {
 		c->table_len = n;
@@ -237,10 +238,10 @@ static __always_inline void set_anchor(struct walk *w, __u64 addr)
 		w->out.frame[(n - 1) & (PY_FRAMES - 1)].anchor = addr;
 }
 
-/* Before 3.12 each evaluation loop has a record of its own on the C stack, and these are chained. */
+/* In 3.11 each evaluation loop has a record of its own on the C stack, and these are chained. */
 static __always_inline void next_loop(struct walk *w, const struct py_layout *l)
 {
-	if (l->version == PY_3_11 && !w->raw[l->frame_entry & 0x7f])
+	if (!w->raw[l->frame_entry & 0x7f])
 		return;
 	set_anchor(w, w->cframe);
 	if (w->cframe && l->cframe_previous >= 0)
@@ -269,7 +270,7 @@ static __always_inline void take_frame(struct walk *w, const struct py_layout *l
 	f->anchor = 0;
 	w->hash = mix(mix(w->hash, key->code), (__u64)key->fp << 32 | (__u32)lasti);
 	w->out.frames++;
-	if (l->version < PY_3_12 && l->version >= PY_3_10)
+	if (l->version == PY_3_11)
 		next_loop(w, l);
 }
 
@@ -392,6 +393,23 @@ static __always_inline __u64 current_stack(__u32 from)
 	if (!w || !state)
 		return NO_STACK_no_thread;
 	return walk_state(w, l, state);
+}
+
+/* Is its interpreter in the middle of a garbage collection? Whoever holds the lock does it. */
+static __always_inline bool collects(struct task_struct *task)
+{
+	const struct py_layout *l = layout_of(task);
+	__u32 collecting = 0;
+	__u64 state;
+
+	if (!l || !l->gc_collecting)
+		return false;
+	state = thread_state(l, thread_pointer(task));
+	if (!state || user_u64(l->gil + GIL_LAST_HOLDER) != state)
+		return false;
+	bpf_probe_read_user(&collecting, sizeof(collecting),
+			    (void *)(user_u64(state + PY_THREAD_INTERP) + l->gc_collecting));
+	return collecting == 1;
 }
 
 /* ---- at a stop ---- */

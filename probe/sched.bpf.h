@@ -515,6 +515,8 @@ int sample(void *ctx)
 	look.from_ns = look.wake_ns = now;
 	look.state = STATE_RUN;
 	look.op = place_of(t);
+	if (t->run_as != STATE_GC && collects(bpf_get_current_task_btf()))
+		look.flags |= STOP_COLLECTING;
 	keep_stop(t, &look, now);
 	return 0;
 }

@@ -129,6 +129,7 @@ enum waker {
 #define STOP_PACKET_LOSS 4 /* packets of the awaited stream came out of order meanwhile */
 #define STOP_IOWAIT 8
 #define STOP_SAMPLE 16 /* no stop: a look at what it did while it was running, at from_ns */
+#define STOP_COLLECTING 32 /* ... it collected garbage, which nothing else has told */
 
 /*
  * One stop of a thread that we follow: from leaving the CPU until it ran again, with the reason and

@@ -58,9 +58,11 @@ struct py_layout {
 	__u16 code_first_instr; /* co_code_adaptive */
 	__u16 str_ascii, str_compact; /* where the characters of a string begin */
 	__u8 skip_owner; /* frames of this owner and above are the interpreter's own */
-	__u8 pad[3];
+	__u8 pad;
+	__u16 gc_collecting; /* PyInterpreterState.gc.collecting; 0: not known */
 };
 
+#define PY_THREAD_INTERP 16 /* PyThreadState.interp, in all of them */
 #define GIL_LAST_HOLDER 8 /* in struct _gil_runtime_state, 3.9 to 3.14 */
 #define GIL_LOCKED 16
 
@@ -111,12 +113,14 @@ struct c_stack {
 	__u64 site; /* with it, the identity */
 	__u32 op, bytes;
 	__u64 ip, sp, bp, bx, r12, r13, r14, r15; /* aarch64: ip, sp, x29, x30 in the first four */
-	__u64 returns[C_STACK_RETURNS]; /* real return addresses of pending return probes, inner first */
+	__u64 returns
+		[C_STACK_RETURNS]; /* real return addresses of pending return probes, inner first */
 	__u8 data[C_STACK_BYTES]; /* from sp on */
 };
 
 _Static_assert(sizeof(struct py_layout) == 88, "struct py_layout");
-_Static_assert(sizeof(struct py_code) == 72 + PY_NAME_BYTES + PY_FILE_BYTES + PY_TABLE_BYTES, "code");
+_Static_assert(sizeof(struct py_code) == 72 + PY_NAME_BYTES + PY_FILE_BYTES + PY_TABLE_BYTES,
+	       "code");
 _Static_assert(sizeof(struct py_stack) == 24 + PY_FRAMES * 24, "struct py_stack");
 _Static_assert(sizeof(struct c_stack) == 32 + 64 + C_STACK_RETURNS * 8 + C_STACK_BYTES, "c_stack");
 
