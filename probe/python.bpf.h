@@ -257,18 +257,16 @@ static __always_inline __s32 last_instruction(const struct py_layout *l, __u64 i
 	return l->version == PY_3_10 && lasti > 0 ? lasti * 2 : lasti;
 }
 
-static __always_inline void take_frame(struct walk *w, const struct py_layout *l,
-				       struct code_key *key, __s32 lasti)
+static __always_inline void take_frame(struct walk *w, const struct py_layout *l, __u64 code,
+				       __u32 fp, __s32 lasti)
 {
 	struct py_frame *f = &w->out.frame[w->out.frames & (PY_FRAMES - 1)];
 
-	if (key->fp && !bpf_map_lookup_elem(&seen_codes, key) && tell_code(w, l, key))
-		w->lost = 1;
-	f->code = key->code;
-	f->fp = key->fp;
+	f->code = code;
+	f->fp = fp;
 	f->lasti = lasti;
 	f->anchor = 0;
-	w->hash = mix(mix(w->hash, key->code), (__u64)key->fp << 32 | (__u32)lasti);
+	w->hash = mix(mix(w->hash, code), (__u64)fp << 32 | (__u32)lasti);
 	w->out.frames++;
 	if (l->version == PY_3_11)
 		next_loop(w, l);
@@ -278,8 +276,8 @@ static long walk_frame(__u32 i, struct walking *k)
 {
 	const struct py_layout *l = k->l;
 	struct walk *w = k->w;
-	struct code_key key = { .generation = l->generation };
-	__u64 here = w->frame;
+	__u64 here = w->frame, code;
+	__u32 fp = 0;
 	__u8 owner;
 	__s32 lasti;
 
@@ -293,41 +291,61 @@ static long walk_frame(__u32 i, struct walking *k)
 		w->out.flags |= PY_STACK_BROKEN;
 		return 1;
 	}
-	key.code = RAW_U64(w, l, frame_code) & ~7ull; /* 3.14 tags it */
+	code = RAW_U64(w, l, frame_code) & ~7ull; /* 3.14 tags it */
 	owner = l->version >= PY_3_11 ? w->raw[l->frame_owner & 0x7f] : 0;
 	w->frame = RAW_U64(w, l, frame_previous);
 	if (l->version >= PY_3_11 && owner >= l->skip_owner) {
 		set_anchor(w, here); /* the interpreter's own, a variable of the loop */
 		return 0;
 	}
-	if (!key.code || key.code == l->none)
+	if (!code || code == l->none)
 		return 0;
-	lasti = last_instruction(l, RAW_U64(w, l, frame_instr), key.code);
-	if (bpf_probe_read_user(w->code, l->code_size & 255, (void *)(key.code + l->code_from))) {
+	lasti = last_instruction(l, RAW_U64(w, l, frame_instr), code);
+	if (bpf_probe_read_user(w->code, l->code_size & 255, (void *)(code + l->code_from))) {
 		w->out.flags |= PY_STACK_BROKEN;
 	} else {
 		/* Not begun yet, or the shim of a constructor: sys._getframe() hides them, too. */
 		if (l->code_traceable && owner != 1 &&
 		    lasti >> 1 < (__s32)CODE_U32(w, l, code_traceable))
 			return 0;
-		key.fp = fingerprint(w, l);
+		fp = fingerprint(w, l);
 	}
-	take_frame(w, l, &key, lasti);
+	take_frame(w, l, code, fp, lasti);
 	return 0;
 }
 
-/* What came out: the stack's id, told if it is new; or why there is none. */
-static __always_inline __u64 walked(struct walk *w)
+/* Of a stack that is new, the code objects that are new. */
+static long tell_frame(__u32 i, struct walking *k)
 {
+	const struct py_layout *l = k->l;
+	struct walk *w = k->w;
+	struct py_frame *f = &w->out.frame[i & (PY_FRAMES - 1)];
+	struct code_key key = { .code = f->code, .generation = l->generation, .fp = f->fp };
+
+	if (i >= w->out.frames)
+		return 1;
+	if (!key.fp || bpf_map_lookup_elem(&seen_codes, &key))
+		return 0;
+	if (bpf_probe_read_user(w->code, l->code_size & 255, (void *)(key.code + l->code_from)) ||
+	    fingerprint(w, l) != key.fp || tell_code(w, l, &key))
+		w->lost = 1;
+	return w->lost ? 1 : 0; /* in words that the verifier understands */
+}
+
+/* What came out: the stack's id, told if it is new; or why there is none. */
+static __always_inline __u64 walked(struct walking *k)
+{
+	struct walk *w = k->w;
 	__u64 id = w->hash | 1ull << 63, size;
 	__u8 one = 1;
 
 	if (!w->out.frames)
 		return w->out.flags & PY_STACK_BROKEN ? NO_STACK_unreadable : NO_STACK_no_frames;
-	if (w->lost)
-		goto lost;
 	if (bpf_map_lookup_elem(&seen_stacks, &id))
 		return id;
+	bpf_loop(PY_FRAMES, tell_frame, k, 0);
+	if (w->lost)
+		goto lost;
 	w->out.id = id;
 	size = w->out.frames;
 	if (size > PY_FRAMES)
@@ -365,7 +383,7 @@ static __noinline __u64 walk_state(struct walk *w, const struct py_layout *l, __
 	bpf_loop(PY_FRAMES * 2, walk_frame, &k, 0);
 	if (w->owner != (__u32)pid_tgid)
 		return NO_STACK_lost;
-	return walked(w);
+	return walked(&k);
 }
 
 static __always_inline const struct py_layout *layout_of(const struct task_struct *task)
