@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to src/capture: an ELF file opened for reading, and where its tables are. */
+/* Private to src/capture and src/native: an ELF file opened for reading, and where its tables are. */
 #ifndef CAPTURE_ELF_FILE_H
 #define CAPTURE_ELF_FILE_H
 
@@ -45,6 +45,9 @@ struct symtab {
 
 /* Read the header and the segments of a zeroed e. */
 int elf_init(struct elf *e, int fd);
+
+/* Only the header: the segments of a file of debug information lie in another file. */
+int elf_init_debug(struct elf *e, int fd);
 
 /* Exactly len bytes at an offset, or an error: never less. */
 int elf_read(struct elf *e, uint64_t offset, void *dst, size_t len);
