@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to src/capture and src/native: an ELF file opened for reading, and where its tables are. */
+/* For those that read more of an ELF file than its functions: where its tables are. */
 #ifndef CAPTURE_ELF_FILE_H
 #define CAPTURE_ELF_FILE_H
 
@@ -60,6 +60,18 @@ int elf_sections(struct elf *e, uint64_t *ret);
 
 /* Where .dynsym and .symtab claim to be. */
 int elf_symtabs(struct elf *e, struct symtab *dynsym, struct symtab *symtab);
+
+/*
+ * An object (STT_OBJECT) by its name: among the exports through their hash table, which costs a few
+ * reads however large the file is; through every symbol, also those of .symtab, if `slowly`.
+ */
+bool elf_object(struct elf *e, const char *name, bool slowly, Elf64_Sym *ret);
+
+/* A section by its name; it may lie anywhere. */
+bool elf_section(struct elf *e, const char *name, Elf64_Shdr *ret);
+
+/* What was added to the file's addresses when the piece at `offset` was mapped at `start`. */
+bool elf_bias(const struct elf *e, uint64_t start, uint64_t offset, uint64_t *ret);
 
 /* Is a table inside the file and not too large to be read? */
 int elf_symtab_check(const struct elf *e, const struct symtab *t);

@@ -56,6 +56,7 @@ static bool parse_line(const char *s, struct map_line *ret)
 		return false;
 	if (strnlen(s, 5) < 5 || s[4] != ' ' || ret->start >= ret->end)
 		return false;
+	ret->write = s[1] == 'w';
 	ret->exec = s[2] == 'x';
 	s += 5;
 	if (!take_number(&s, 16, UINT64_MAX, &ret->offset) || !take_char(&s, ' ') ||

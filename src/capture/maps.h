@@ -9,7 +9,7 @@
 struct map_line {
 	uint64_t start, end, offset, inode;
 	uint32_t dev_major, dev_minor;
-	bool exec;
+	bool exec, write;
 	const char *path; /* borrowed for the callback; "" if anonymous; " (deleted)" is kept */
 };
 

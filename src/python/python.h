@@ -33,6 +33,7 @@ int py_line(unsigned version, const uint8_t *table, size_t size, int first_line,
  * A string's characters, as they are in memory, to UTF-8 with control characters made harmless; cut
  * at a character if it is too long. `size` bytes are there of `length` characters. Returns dst.
  */
-char *py_text(const uint8_t *src, size_t size, int64_t length, uint32_t state, char *dst, size_t cap);
+char *py_text(const uint8_t *src, size_t size, int64_t length, uint32_t state, char *dst,
+	      size_t cap);
 
 #endif

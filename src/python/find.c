@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The interpreter of a process: which file it is in, and whether it can be walked. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "python/python_int.h"
+
+struct search {
+	const struct py_files *files;
+	struct mem mem;
+	struct py_layout *layout;
+	char *why;
+	size_t why_cap;
+	enum py_found found;
+};
+
+static bool read_process(void *arg, uint64_t addr, void *dst, size_t size)
+{
+	const int *pid = arg;
+	struct iovec to = { .iov_base = dst, .iov_len = size };
+	/* The address is one of another process: never used as a pointer here. */
+	struct iovec from = { .iov_len = size };
+
+	memcpy(&from.iov_base, &addr, sizeof(addr));
+	return process_vm_readv(*pid, &to, 1, &from, 1, 0) == (ssize_t)size;
+}
+
+/* An interpreter that runs ends the search; a library that nobody has started does not. */
+static int try_module(const struct py_module *mod, void *arg)
+{
+	struct search *s = arg;
+	struct py_layout layout = { .version = 0 };
+	struct py_tsd tsd;
+	enum py_found found = PY_REFUSED;
+	char why[160];
+
+	if (py_tsd(s->files, &s->mem, &tsd, why, sizeof(why)))
+		found = py_check(&s->mem, mod, &tsd, &layout, why, sizeof(why));
+	if (found == PY_FOUND || s->found == PY_NONE ||
+	    (found == PY_REFUSED && s->found == PY_EARLY)) {
+		s->found = found;
+		*s->layout = layout;
+		str_copy(s->why, s->why_cap, why);
+	}
+	return found == PY_FOUND;
+}
+
+static enum py_found find_once(int pid, struct py_layout *ret, char *why, size_t why_cap)
+{
+	struct py_files files;
+	struct search s = {
+		.files = &files,
+		.mem = { .read = read_process, .arg = &pid },
+		.layout = ret,
+		.why = why,
+		.why_cap = why_cap,
+		.found = PY_NONE,
+	};
+
+	memset(ret, 0, sizeof(*ret));
+	if (py_files_load(&files, pid)) {
+		str_copy(why, why_cap, "no file with _PyRuntime is mapped");
+		py_modules(&files, &s.mem, try_module, &s);
+	} else {
+		snprintf(why, why_cap, "the maps of process %d cannot be read", pid);
+	}
+	py_files_release(&files);
+	return s.found;
+}
+
+static bool is_alive(int pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !access(path, F_OK);
+}
+
+enum py_found py_find(int pid, struct py_layout *ret, char *why, size_t why_cap)
+{
+	enum py_found found = find_once(pid, ret, why, why_cap);
+
+	/* It may have become another program between our looks at its files and at its memory. */
+	if (found == PY_REFUSED)
+		found = find_once(pid, ret, why, why_cap);
+	if (found == PY_REFUSED && !is_alive(pid)) {
+		snprintf(why, why_cap, "process %d has ended", pid);
+		found = PY_NONE;
+	}
+	return found;
+}
