@@ -14,7 +14,7 @@ VERSION := 0.1.0
 .DEFAULT_GOAL := all
 
 PACKAGES_BUILD := gcc libc6-dev clang bpftool libbpf-dev libelf-dev zlib1g-dev libsqlite3-dev \
-	linux-libc-dev python3
+	liblzma-dev libiberty-dev linux-libc-dev python3
 PACKAGES_TEST := sqlite3 clang-format clang-tidy cppcheck shellcheck codespell libclang-rt-14-dev \
 	binutils procps util-linux jq iproute2 e2fsprogs
 
@@ -33,7 +33,7 @@ override CFLAGS += -fstack-protector-strong -D_FORTIFY_SOURCE=2
 # symbols as well.
 LDFLAGS += -static -Wl,-z,relro,-z,now
 endif
-LDLIBS_OWN := -lbpf -lelf -lz -lsqlite3
+LDLIBS_OWN := -lbpf -lelf -lz -lsqlite3 -llzma -liberty
 LDLIBS_C := -lpthread -ldl -lm
 LDLIBS := $(LDLIBS_OWN) $(LDLIBS_C)
 
@@ -49,7 +49,7 @@ endif
 all: $(OUT)/culprit
 $(OUT)/culprit: $(OUT)/src/main.o $(MODS) $(OUT)/assets.o
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
-$(OUT)/unit: $(TESTS) $(MODS) $(OUT)/assets.o
+$(OUT)/unit: $(TESTS) $(MODS) $(OUT)/assets.o | $(OUT)/native/walk
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
 
 # ---- the probes
@@ -90,6 +90,17 @@ $(OUT)/sim/calls $(OUT)/sim/forge: $(OUT)/sim/%: test/sim/%.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -rdynamic -o $@ $< -ldl
 
+# ---- a program whose frames are known; see test/native/walk.c
+
+# Two compilers, because they write unwind information differently; C++ without its library.
+$(OUT)/native/walk: test/native/walk.c test/native/walk.cpp
+	mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -fomit-frame-pointer -fasynchronous-unwind-tables \
+		-c test/native/walk.c -o $@.c.o
+	$(CLANG) -O2 -Wall -Wextra -Werror -fno-exceptions -fno-rtti -fomit-frame-pointer \
+		-fasynchronous-unwind-tables -fPIE -c test/native/walk.cpp -o $@.cpp.o
+	$(CC) -Wl,--build-id -o $@ $@.c.o $@.cpp.o
+
 # ---- what the binary carries: the schema, the demo's libraries, its script, its recording
 
 $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_LIBS) \
@@ -102,13 +113,13 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_L
 FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -MMD -MP
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c \
-	src/chain/*.c src/step/*.c) src/store/hist.c $(addprefix src/capture/,elf.c elf_file.c insn.c maps.c \
+	src/chain/*.c src/step/*.c src/native/*.c) src/store/hist.c $(addprefix src/capture/,elf.c elf_file.c insn.c maps.c \
 	redact.c proc.c host.c usdt.c names.c system.c))
 $(OUT)/fuzz/%.o: %.c
 	mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
 $(OUT)/fuzz/%_fuzz: test/fuzz/%_fuzz.c $(FUZZ_MODS)
-	$(call say,FUZZ,$@) $(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer $< $(FUZZ_MODS) -lm -o $@
+	$(call say,FUZZ,$@) $(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer $< $(FUZZ_MODS) -lm -lz -llzma -liberty -o $@
 fuzz: $(FUZZ)
 	sh test/fuzz/run $(or $(SECONDS),10) $^
 

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "capture/host.h"
 #include "decode/decode.h"
@@ -68,6 +69,8 @@ static void on_record(const void *bytes, size_t len, void *arg)
 		a->orphans++;
 		return;
 	}
+	rec.stack = lines_stack(a->lines, rec.stack, rec.site);
+	agent_stored(a, lines_store(a->lines, a->store, rec.stack));
 	agent_stored(a, store_call(a->store, p->thread, &rec, &call));
 	if (rec.because & BECAUSE_SLOW && !rec.depth)
 		stalls_add(a->stalls, &rec, p, call);
@@ -173,6 +176,23 @@ static void note_coverage(struct agent *a)
 		agent_stored(a, store_coverage(a->store, process, &row));
 	}
 	a->found_count = 0;
+	for (size_t i = 0; i < a->note_count; i++) {
+		struct start_query who = start_of(a, a->note[i].pid);
+		int64_t process = roster_process(a->roster, who.pid, who.start_ns, who.comm);
+
+		agent_stored(a, store_process_python(a->store, process, a->note[i].note));
+	}
+	a->note_count = 0;
+}
+
+void agent_note_python(struct agent *a, uint32_t pid, const char *note)
+{
+	struct python_note *to;
+
+	a->note = xrealloc(a->note, a->note_count + 1, sizeof(*a->note));
+	to = &a->note[a->note_count++];
+	to->pid = pid;
+	text_safe(to->note, sizeof(to->note), note);
 }
 
 static void forget_tally(uint32_t index, const struct tally *tally, void *arg)
@@ -240,6 +260,7 @@ static void give_up_second(struct agent *a)
 	roster_free(a->roster);
 	a->roster = roster_new(a->store);
 	incidents_forget(a->incidents);
+	lines_rollback(a->lines);
 	a->unstored++;
 	a->unstored_untold++;
 	a->store_bad = false;
@@ -285,6 +306,7 @@ static void tick(struct agent *a)
 	else
 		a->unstored_untold = 0;
 	board_shrink(a->board);
+	(void)lines_tick(a->lines, a->now);
 	a->tick_at = a->now + TICK_NS;
 }
 
@@ -333,6 +355,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->process_time = hash_new(sizeof(int64_t), sizeof(uint64_t));
 	a->board = board_new();
 	a->ledger = ledger_new();
+	a->lines = lines_new(!opts->capture.no_stack);
 	err = store_open(opts->db ? opts->db : ":memory:", STORE_WRITE, &a->store);
 	if (!err)
 		err = capture_open(&a->opts.capture, &a->capture);
@@ -343,9 +366,9 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 		return err;
 	}
 	a->roster = roster_new(a->store);
-	a->waits = waits_new(a->capture);
+	a->waits = waits_new(a->capture, a->lines);
 	a->rhythm = rhythm_new();
-	a->stalls = stalls_new(opts->on_stall, opts->arg);
+	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
 	a->hostside = hostside_new();
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
@@ -410,6 +433,7 @@ void agent_close(struct agent *a)
 	stalls_free(a->stalls);
 	hostside_free(a->hostside);
 	incidents_free(a->incidents);
+	lines_free(a->lines);
 	capture_close(a->capture);
 	roster_free(a->roster);
 	ledger_free(a->ledger);
@@ -421,6 +445,7 @@ void agent_close(struct agent *a)
 	store_close(a->store);
 	free(a->exited);
 	free(a->found);
+	free(a->note);
 	free(a);
 }
 

@@ -22,6 +22,9 @@ struct agent_opts {
 	const char *node; /* NULL: the host's name */
 };
 
+/* Called by the kernel side: why the lines of a process cannot be read; "": they can. */
+void agent_note_python(struct agent *a, uint32_t pid, const char *note);
+
 int agent_open(const struct agent_opts *opts, struct agent **ret);
 
 /* Work for about timeout_ms. Returns 1 when a second has passed and the numbers are new. */

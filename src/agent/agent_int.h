@@ -7,6 +7,7 @@
 #include "agent/board.h"
 #include "agent/hostside.h"
 #include "agent/incidents.h"
+#include "agent/lines.h"
 #include "agent/rhythm.h"
 #include "agent/roster.h"
 #include "agent/stalls.h"
@@ -23,6 +24,12 @@ struct exited {
 struct found {
 	uint32_t pid;
 	struct lib lib;
+};
+
+/* What is said of a process's interpreter, until the process is known. */
+struct python_note {
+	uint32_t pid;
+	char note[160];
 };
 
 /* Time of one calling thread in the present tick. */
@@ -42,6 +49,7 @@ struct agent {
 	struct hash *thread_time; /* serial -> struct thread_time, of the present tick */
 	struct hash *process_time; /* process -> the longest of its threads, likewise */
 	struct board *board; /* what has been going on, for the live table */
+	struct lines *lines;
 	struct waits *waits;
 	struct rhythm *rhythm;
 	struct stalls *stalls;
@@ -51,6 +59,8 @@ struct agent {
 	size_t exited_count;
 	struct found *found;
 	size_t found_count;
+	struct python_note *note;
+	size_t note_count;
 	struct account_row total, last;
 	uint64_t count_hits, timed_hits; /* of this tick */
 	uint64_t loss[LOSS_COUNT];

@@ -19,7 +19,8 @@
 
 struct thing_key {
 	uint64_t obj, obj2;
-	uint32_t pid, state;
+	uint32_t pid;
+	uint16_t state, object; /* object: as far as the chain knows it */
 };
 
 struct thing {
@@ -173,6 +174,7 @@ static void name_socket(struct naming *n, const struct hop *hop, struct thing *r
 static void name_lock(struct naming *n, const struct hop *hop, struct thing *ret)
 {
 	bool gil =
+		hop->object == OBJECT_gil || /* who held it was seen */
 		names_is_gil(n->names, (int)hop->pid, process_of(n, hop->pid)->start_ns, hop->obj);
 
 	ret->object = gil ? OBJECT_gil : OBJECT_lock;
@@ -218,9 +220,11 @@ static void name_thing(struct naming *n, const struct hop *hop, struct thing *re
 
 static const struct thing *thing_of(struct naming *n, const struct hop *hop)
 {
-	struct thing_key key = {
-		.obj = hop->obj, .obj2 = hop->obj2, .pid = hop->pid, .state = hop->state
-	};
+	struct thing_key key = { .obj = hop->obj,
+				 .obj2 = hop->obj2,
+				 .pid = hop->pid,
+				 .state = (uint16_t)hop->state,
+				 .object = (uint16_t)hop->object };
 	struct thing *thing = hash_get(n->things, &key);
 
 	if (thing)

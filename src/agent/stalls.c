@@ -8,7 +8,7 @@
 #include "base/util.h"
 
 #define QUEUE 256 /* more at once say nothing new; the sums per second have them all */
-#define SHARES 8 /* chains kept per stall */
+#define SHARES 16 /* chains kept per stall */
 
 struct queued {
 	struct record rec;
@@ -20,14 +20,16 @@ struct stalls {
 	struct queued queue[QUEUE];
 	size_t n;
 	uint64_t skipped;
+	struct lines *lines;
 	stall_fn fn;
 	void *arg;
 };
 
-struct stalls *stalls_new(stall_fn fn, void *arg)
+struct stalls *stalls_new(struct lines *lines, stall_fn fn, void *arg)
 {
 	struct stalls *s = xcalloc(1, sizeof(*s));
 
+	s->lines = lines;
 	s->fn = fn;
 	s->arg = arg;
 	return s;
@@ -69,7 +71,9 @@ static int judge(struct stalls *s, const struct queued *q, struct waits *waits, 
 
 		chain[i] = share[i].chain;
 		ns[i] = share[i].ns;
-		err = store_chain(store, &chain[i], &id);
+		err = lines_store_chain(s->lines, store, &chain[i]);
+		if (!err)
+			err = store_chain(store, &chain[i], &id);
 		if (!err)
 			err = store_call_wait(store, q->call, id, ns[i]);
 		if (err)

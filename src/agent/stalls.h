@@ -12,7 +12,7 @@ struct stalls;
 /* fn hears of each stall, soon after it ended; may be NULL. */
 typedef void (*stall_fn)(const struct stall *stall, void *arg);
 
-struct stalls *stalls_new(stall_fn fn, void *arg);
+struct stalls *stalls_new(struct lines *lines, stall_fn fn, void *arg);
 void stalls_free(struct stalls *s);
 
 /* A slow call that was stored as row `call`. */

@@ -11,7 +11,8 @@
 #include "base/util.h"
 
 #define KEEP_NS (10 * 1000000000ull) /* of history: longer waits are charged as far as it reaches */
-#define SPAN_MAX 16 /* chains of one span */
+#define SPAN_MAX 32 /* chains of one span */
+#define LOOKS_LATE_NS (2 * LOOK_REACH_NS) /* until the next look, which has a part of the time */
 #define FOLLOW_NS 500000ull /* who ends a wait as long as this is worth following */
 #define FOLLOW_AGAIN_NS (10 * 1000000000ull) /* new threads of such a process, exec, a reused pid */
 #define FOLLOW_MAX 1024 /* processes, so that a chatty host is not followed as a whole */
@@ -25,7 +26,7 @@ struct share_key {
 
 /* A chain of one hop before it has names: most are, and most come again and again. */
 struct raw_key {
-	uint64_t obj, obj2;
+	uint64_t obj, obj2, stack;
 	uint32_t serial, op, cpu_pid;
 	int32_t nr;
 	uint32_t flags;
@@ -38,12 +39,25 @@ struct gone {
 	uint64_t at_ns;
 };
 
+/* Where a calling thread ran. */
+struct run_key {
+	uint64_t stack;
+	uint32_t serial, op;
+};
+
+struct run_sum {
+	uint64_t samples, ns;
+};
+
 struct waits {
 	struct capture *capture;
+	struct lines *lines;
 	struct timeline *timeline;
 	struct naming *naming;
 	struct hash *shares; /* struct share_key -> struct share, of the present second */
 	struct hash *known; /* struct raw_key -> struct share_key, likewise */
+	struct hash *runs; /* struct run_key -> struct run_sum, likewise */
+	struct hash *looked; /* serial of calling threads -> until when their running is in runs */
 	struct hash *followed; /* pid -> boot time of the last attempt */
 	struct stop *pending; /* of calling threads, read but perhaps not complete yet */
 	size_t pendings, pending_cap;
@@ -58,15 +72,18 @@ struct waits {
 	uint32_t serial;
 };
 
-struct waits *waits_new(struct capture *capture)
+struct waits *waits_new(struct capture *capture, struct lines *lines)
 {
 	struct waits *w = xcalloc(1, sizeof(*w));
 
 	w->capture = capture;
+	w->lines = lines;
 	w->timeline = timeline_new();
 	w->naming = naming_new(capture);
 	w->shares = hash_new(sizeof(struct share_key), sizeof(struct share));
 	w->known = hash_new(sizeof(struct raw_key), sizeof(struct share_key));
+	w->runs = hash_new(sizeof(struct run_key), sizeof(struct run_sum));
+	w->looked = hash_new(sizeof(uint32_t), sizeof(uint64_t));
 	w->followed = hash_new(sizeof(uint32_t), sizeof(uint64_t));
 	return w;
 }
@@ -79,6 +96,8 @@ void waits_free(struct waits *w)
 	naming_free(w->naming);
 	hash_free(w->shares);
 	hash_free(w->known);
+	hash_free(w->runs);
+	hash_free(w->looked);
 	hash_free(w->followed);
 	free(w->pending);
 	free(w->gone);
@@ -106,8 +125,10 @@ static void forget_gone(struct waits *w, uint64_t now)
 {
 	size_t old = 0;
 
-	while (old < w->gones && w->gone[old].at_ns + KEEP_NS < now)
+	while (old < w->gones && w->gone[old].at_ns + KEEP_NS < now) {
+		hash_drop(w->looked, &w->gone[old].serial);
 		timeline_forget(w->timeline, w->gone[old++].serial);
+	}
 	w->gones -= old;
 	if (old)
 		memmove(w->gone, w->gone + old, w->gones * sizeof(*w->gone));
@@ -120,17 +141,12 @@ const char *waits_process(struct waits *w, uint32_t pid, const char *fallback)
 
 /* ---- reading ---- */
 
-static void want_to_follow(struct waits *w, const struct stop *stop)
+static void want_process(struct waits *w, uint32_t pid, uint64_t now)
 {
-	uint32_t pid = stop->waker_pid;
-	const uint64_t *tried;
+	const uint64_t *tried = hash_get(w->followed, &pid);
 
-	if (stop->by != WAKER_task || stop->waker_serial || !pid ||
-	    stop->wake_ns - stop->from_ns < FOLLOW_NS || w->follows == FOLLOW_AT_ONCE)
-		return;
-	tried = hash_get(w->followed, &pid);
-	if (tried ? stop->wake_ns < *tried + FOLLOW_AGAIN_NS
-		  : hash_count(w->followed) >= FOLLOW_MAX)
+	if (!pid || w->follows == FOLLOW_AT_ONCE ||
+	    (tried ? now < *tried + FOLLOW_AGAIN_NS : hash_count(w->followed) >= FOLLOW_MAX))
 		return;
 	for (int i = 0; i < w->follows; i++)
 		if (w->follow[i] == pid)
@@ -138,18 +154,52 @@ static void want_to_follow(struct waits *w, const struct stop *stop)
 	w->follow[w->follows++] = pid;
 }
 
-static void on_stop(const struct stop *stop, void *arg)
+static void want_to_follow(struct waits *w, const struct stop *stop)
+{
+	struct task_info info;
+
+	if (stop->wake_ns - stop->from_ns < FOLLOW_NS)
+		return;
+	if (stop->by == WAKER_task && !stop->waker_serial)
+		want_process(w, stop->waker_pid, stop->wake_ns);
+	if (!timeline_knows_holder(w->timeline, stop) && /* a thread that makes no calls */
+	    !capture_find_task(w->capture, stop->serial, &info))
+		want_process(w, info.pid, stop->wake_ns);
+}
+
+/* The running around it is summed up once the next look has come. */
+static void on_look(struct waits *w, const struct stop *look)
+{
+	uint64_t *until;
+
+	if (look->op >= OP_SLOTS || !roster_find(w->roster, look->serial))
+		return;
+	until = hash_put(w->looked, &look->serial);
+	if (!*until)
+		*until = look->from_ns - min_u64(LOOK_REACH_NS, look->from_ns);
+}
+
+static void on_stop(const struct stop *raw, void *arg)
 {
 	struct waits *w = arg;
 	struct task_info info;
+	struct stop s = *raw, *stop = &s;
 
-	if (stop->state >= STATE_COUNT || stop->by >= WAKER_COUNT ||
-	    stop->from_ns > stop->wake_ns || stop->wake_ns > stop->run_ns)
+	if (stop->state >= STATE_COUNT || stop->by >= WAKER_COUNT)
 		return;
+	if (!(stop->flags & STOP_SAMPLE) &&
+	    (stop->from_ns > stop->wake_ns || stop->wake_ns > stop->run_ns))
+		return;
+	s.stack = lines_stack(w->lines, raw->stack, 0);
+	s.holder_stack = lines_stack(w->lines, raw->holder_stack, 0);
 	if (!timeline_knows(w->timeline, stop->serial) &&
 	    !capture_find_task(w->capture, stop->serial, &info))
 		waits_thread(w, stop->serial, &info);
 	timeline_add(w->timeline, stop);
+	if (stop->flags & STOP_SAMPLE) {
+		on_look(w, stop);
+		return;
+	}
 	want_to_follow(w, stop);
 	if (stop->flags & STOP_OVERLAY || stop->op >= OP_SLOTS ||
 	    !roster_find(w->roster, stop->serial))
@@ -172,11 +222,12 @@ static void follow_wakers(struct waits *w, uint64_t now)
 
 /* ---- charging ---- */
 
-static void add_to(struct share *share, uint64_t ns)
+/* A wait that went through several lines counts once, with its whole length. */
+static void add_to(struct share *share, const struct piece *piece)
 {
-	share->ns += ns;
-	share->count++;
-	share->max_ns = max_u64(share->max_ns, ns);
+	share->ns += piece->to_ns - piece->from_ns;
+	share->count += !piece->goes_on;
+	share->max_ns = max_u64(share->max_ns, piece->whole_ns);
 }
 
 static struct raw_key raw_key(uint32_t serial, const struct piece *piece)
@@ -186,6 +237,7 @@ static struct raw_key raw_key(uint32_t serial, const struct piece *piece)
 	return (struct raw_key){
 		.obj = hop->obj,
 		.obj2 = hop->obj2,
+		.stack = hop->stack,
 		.serial = serial,
 		.op = piece->op,
 		.cpu_pid = hop->cpu_pid,
@@ -204,7 +256,6 @@ static void on_piece(const struct piece *piece, void *arg)
 	struct raw_key raw = raw_key(w->serial, piece);
 	bool single = piece->chain.hops == 1;
 	const struct share_key *known = single ? hash_get(w->known, &raw) : NULL;
-	uint64_t ns = piece->to_ns - piece->from_ns;
 	struct share *share = known ? hash_get(w->shares, known) : NULL;
 	struct chain named;
 
@@ -213,12 +264,38 @@ static void on_piece(const struct piece *piece, void *arg)
 		naming_fill(w->naming, &named, w->roster);
 		key.chain = chain_id(&named);
 		share = hash_put(w->shares, &key);
-		if (!share->count)
+		if (!share->ns)
 			share->chain = named;
 		if (single)
 			*(struct share_key *)hash_put(w->known, &raw) = key;
 	}
-	add_to(share, ns);
+	add_to(share, piece);
+}
+
+static void on_run(const struct run *run, void *arg)
+{
+	struct waits *w = arg;
+	struct run_key key = { .stack = run->stack, .serial = w->serial, .op = run->op };
+	struct run_sum *sum;
+
+	if (run->op >= OP_SLOTS)
+		return;
+	sum = hash_put(w->runs, &key);
+	sum->samples += run->look;
+	sum->ns += run->to_ns - run->from_ns;
+}
+
+static bool sum_runs(const void *key, void *value, void *arg)
+{
+	struct waits *w = arg;
+	uint64_t *until = value, to = w->until - min_u64(LOOKS_LATE_NS, w->until);
+
+	if (to <= *until)
+		return false;
+	w->serial = *(const uint32_t *)key;
+	chain_runs(w->timeline, w->serial, *until, to, on_run, w);
+	*until = to;
+	return false;
 }
 
 /* What needs the history that was lost is not complete, and its evidence is lower. */
@@ -254,6 +331,7 @@ void waits_read(struct waits *w, const struct roster *roster)
 	}
 	w->pendings = kept;
 	w->until = begin;
+	hash_each(w->looked, sum_runs, w);
 	follow_wakers(w, begin);
 	forget_gone(w, begin);
 	timeline_prune(w->timeline, begin > KEEP_NS ? begin - KEEP_NS : 0);
@@ -262,6 +340,7 @@ void waits_read(struct waits *w, const struct roster *roster)
 /* ---- handing over ---- */
 
 struct storing {
+	struct waits *w;
 	const struct roster *roster;
 	struct store *store;
 	uint64_t now;
@@ -290,7 +369,9 @@ static bool store_share(const void *key, void *value, void *arg)
 
 	if (!p)
 		return true;
-	err = store_chain(s->store, &share->chain, &row.chain);
+	err = lines_store_chain(s->w->lines, s->store, &share->chain);
+	if (!err)
+		err = store_chain(s->store, &share->chain, &row.chain);
 	if (!err)
 		err = store_wait_second(s->store, p->thread, s->now, &row);
 	if (err && !s->err)
@@ -298,11 +379,33 @@ static bool store_share(const void *key, void *value, void *arg)
 	return true;
 }
 
+static bool store_run_sum(const void *key, void *value, void *arg)
+{
+	const struct run_key *k = key;
+	const struct run_sum *sum = value;
+	struct storing *s = arg;
+	const struct person *p = roster_find(s->roster, k->serial);
+	struct sample_row row = {
+		.op = &op_table[k->op], .stack = k->stack, .samples = sum->samples, .ns = sum->ns
+	};
+	int err;
+
+	if (!p)
+		return true;
+	err = lines_store(s->w->lines, s->store, k->stack);
+	if (!err)
+		err = store_sample_second(s->store, p->thread, s->now, &row);
+	if (err && !s->err)
+		s->err = err;
+	return true;
+}
+
 int waits_store(struct waits *w, const struct roster *roster, struct store *store, uint64_t now)
 {
-	struct storing s = { .roster = roster, .store = store, .now = now };
+	struct storing s = { .w = w, .roster = roster, .store = store, .now = now };
 
 	hash_each(w->shares, store_share, &s);
+	hash_each(w->runs, store_run_sum, &s);
 	hash_each(w->known, drop, NULL);
 	return s.err;
 }
@@ -320,24 +423,27 @@ static void on_span_piece(const struct piece *piece, void *arg)
 {
 	struct spanning *s = arg;
 	struct piece named = *piece;
-	uint64_t ns = piece->to_ns - piece->from_ns, id;
+	struct share fresh = { 0 };
+	uint64_t id;
 	size_t least = 0;
 
 	naming_fill(s->w->naming, &named.chain, s->w->roster);
 	id = chain_id(&named.chain);
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->id[i] == id) {
-			add_to(&s->ret[i], ns);
+			add_to(&s->ret[i], piece);
 			return;
 		}
 		if (s->ret[i].ns < s->ret[least].ns)
 			least = i;
 	}
+	add_to(&fresh, piece);
+	fresh.chain = named.chain;
 	if (s->n < s->cap)
 		least = s->n++;
-	else if (s->ret[least].ns >= ns)
+	else if (s->ret[least].ns >= fresh.ns)
 		return; /* many small ones: the sums per second have them */
-	s->ret[least] = (struct share){ .chain = named.chain, .ns = ns, .count = 1, .max_ns = ns };
+	s->ret[least] = fresh;
 	s->id[least] = id;
 }
 

@@ -3,13 +3,14 @@
 #ifndef AGENT_WAITS_H
 #define AGENT_WAITS_H
 
+#include "agent/lines.h"
 #include "agent/roster.h"
 #include "capture/capture.h"
 #include "chain/chain.h"
 
 struct waits;
 
-struct waits *waits_new(struct capture *capture);
+struct waits *waits_new(struct capture *capture, struct lines *lines);
 void waits_free(struct waits *w);
 
 /*

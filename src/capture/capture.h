@@ -26,6 +26,7 @@ struct capture_opts {
 	uint64_t slow_ns; /* 0: CAPTURE_SLOW_NS */
 	uint64_t ring_bytes; /* 0: 1 MiB, or 16 MiB with record_all */
 	bool record_all;
+	bool no_stack; /* Python stacks are not looked at */
 	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
 	libs_fn on_lib; /* hears of each (process, library) pair; may be NULL */
 	void *arg;

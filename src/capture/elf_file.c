@@ -90,12 +90,16 @@ static int read_head(struct elf *e)
 	return 0;
 }
 
+int elf_init_debug(struct elf *e, int fd)
+{
+	e->fd = fd;
+	return read_head(e);
+}
+
 int elf_init(struct elf *e, int fd)
 {
-	int err;
+	int err = elf_init_debug(e, fd);
 
-	e->fd = fd;
-	err = read_head(e);
 	if (err)
 		return err;
 	if (e->head.e_phentsize != sizeof(Elf64_Phdr) || e->head.e_phnum > PHDRS_MAX)

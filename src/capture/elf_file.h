@@ -46,6 +46,9 @@ struct symtab {
 /* Read the header and the segments of a zeroed e. */
 int elf_init(struct elf *e, int fd);
 
+/* Only the header: the segments of a file of debug information lie in another file. */
+int elf_init_debug(struct elf *e, int fd);
+
 /* Exactly len bytes at an offset, or an error: never less. */
 int elf_read(struct elf *e, uint64_t offset, void *dst, size_t len);
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "wire/event.h"
+#include "wire/python.h"
 
 #define HOPS_MAX 8
 
@@ -67,6 +68,7 @@ struct hop {
 	uint32_t flags; /* STOP_* */
 	uint32_t cpu, cpu_pid;
 	uint64_t obj, obj2; /* as in struct stop */
+	uint64_t stack; /* of Python, by its content; below STACK_REASONS: why none is known */
 	/* Filled in by whoever can look it up: */
 	bool calls; /* makes traced calls itself; not stored, as the store knows who does */
 	enum object object;
@@ -83,6 +85,10 @@ struct chain {
 /* A piece of a thread's time, with the chain that it is charged to. */
 struct piece {
 	uint64_t from_ns, to_ns;
+	/* Where a wait went through several lines of code it has a piece for each: the length of all,
+	 * the same in each, and whether this one goes on from the one before it. */
+	uint64_t whole_ns;
+	bool goes_on;
 	uint16_t op; /* the place: the outermost traced call, OP_GAP, OP_SLOTS for neither */
 	struct chain chain;
 };
@@ -101,13 +107,18 @@ void timeline_forget(struct timeline *t, uint32_t serial);
 
 /*
  * Stops come roughly in order; those of one thread never overlap, overlays aside. At most 8192 of a
- * thread and 131072 in all are held; the oldest go first, and what needs them is not complete.
+ * thread and 131072 in all are held; the oldest go first, and what needs them is not complete. Looks
+ * at a running thread (STOP_SAMPLE) are held as well, as many and no longer. The stacks of a stop are
+ * those of struct hop already.
  */
 void timeline_add(struct timeline *t, const struct stop *stop);
 
 /* History before this was lost, or is given up: what needs it is not complete. */
 void timeline_gap(struct timeline *t, uint64_t ns);
 void timeline_prune(struct timeline *t, uint64_t before_ns);
+
+/* Is the thread known that had Python's lock when this wait began? True where nobody had. */
+bool timeline_knows_holder(const struct timeline *t, const struct stop *stop);
 
 /* How many stops are held, for the memory account. */
 size_t timeline_count(const struct timeline *t);
@@ -120,9 +131,9 @@ size_t timeline_count(const struct timeline *t);
  * the call.
  *
  * A stop has at most PIECES_MAX of them. Where there were more, equal chains are joined, and if need
- * be those that differ only in their objects (obj is 0 then): the sum of each is exact, its place
- * within the stop is not. Chains for which even that leaves no room share the last piece, which is
- * not complete.
+ * be those that differ only in their objects (obj is 0 then), or in these and their stacks (likewise):
+ * the sum of each is exact, its place within the stop is not. Chains for which even that leaves no
+ * room share the last piece, which is not complete.
  */
 #define PIECES_MAX 64
 
@@ -133,8 +144,29 @@ void chain_walk(const struct timeline *t, uint32_t serial, uint64_t from_ns, uin
 /* The pieces of one stop. */
 void chain_of_stop(const struct timeline *t, const struct stop *stop, piece_fn fn, void *arg);
 
-/* Same shape: same threads, states and objects; the id is stable across runs of the agent. */
+/*
+ * A thread's own running between stops and overlays, divided among the looks taken at it. Each look
+ * stands for the time next to it in the same stretch of running, LOOK_REACH_NS at most to either side;
+ * what is farther from all of them is left out. The run is borrowed for the call.
+ */
+#define LOOK_REACH_NS 15000000ull
+
+struct run {
+	uint64_t from_ns, to_ns;
+	uint64_t stack; /* as in struct hop */
+	uint16_t op; /* as in struct piece */
+	bool look; /* the look itself lies in it */
+};
+
+typedef void (*run_fn)(const struct run *run, void *arg);
+void chain_runs(const struct timeline *t, uint32_t serial, uint64_t from_ns, uint64_t to_ns,
+		run_fn fn, void *arg);
+
+/* Same shape: same threads, states, objects and stacks; the id is stable across runs of the agent. */
 uint64_t chain_id(const struct chain *c);
+
+/* The same, whatever the stacks are. */
+uint64_t chain_bare_id(const struct chain *c);
 
 extern const char *const state_names[STATE_COUNT]; /* as in the store: "futex" */
 extern const char *const state_texts[STATE_COUNT]; /* as people read it */

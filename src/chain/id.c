@@ -48,7 +48,7 @@ bool state_has_object(enum state state)
 }
 
 /* Not which CPU, serial or descriptor: they differ from one time to the next. */
-static uint64_t mix_hop(uint64_t id, const struct hop *h, bool objects)
+static uint64_t mix_hop(uint64_t id, const struct hop *h, enum but but)
 {
 	static uint64_t states[STATE_COUNT], wakers[WAKER_COUNT], things[OBJECT_COUNT];
 	static uint64_t relations[RELATION_COUNT];
@@ -59,26 +59,28 @@ static uint64_t mix_hop(uint64_t id, const struct hop *h, bool objects)
 	id = mix(id, name_id(waker_names, wakers, (int)h->by));
 	id = mix(id, name_id(object_names, things, (int)h->object));
 	id = mix(id, name_id(relation_names, relations, (int)h->relation));
-	if (objects && state_has_object(h->state))
+	if (!(but & BUT_OBJECTS) && state_has_object(h->state))
 		id = mix(id, h->obj);
+	if (!(but & BUT_STACKS) && h->stack)
+		id = mix(id, h->stack);
 	return mix_text(id, h->name, sizeof(h->name));
 }
 
-static uint64_t mix_chain(const struct chain *c, bool objects)
+uint64_t chain_id_but(const struct chain *c, enum but but)
 {
 	uint64_t id = mix_byte(0xcbf29ce484222325ull, c->complete);
 
 	for (int i = 0; i < c->hops; i++)
-		id = mix_hop(id, &c->hop[i], objects);
+		id = mix_hop(id, &c->hop[i], but);
 	return id;
 }
 
 uint64_t chain_id(const struct chain *c)
 {
-	return mix_chain(c, true);
+	return chain_id_but(c, BUT_NOTHING);
 }
 
-uint64_t chain_shape(const struct chain *c)
+uint64_t chain_bare_id(const struct chain *c)
 {
-	return mix_chain(c, false);
+	return chain_id_but(c, BUT_STACKS);
 }

@@ -90,20 +90,38 @@ static void put(struct track *track, size_t i, const struct stop *stop)
 
 /* ---- threads */
 
+/* The tracks of a thread, to be treated alike. */
+#define TRACKS 3
+
+static struct track *track_of(struct thread *thread, int i)
+{
+	struct track *tracks[TRACKS] = { &thread->stops, &thread->overlays, &thread->looks };
+
+	return tracks[i];
+}
+
+/* What pthread_self() is to one of the program's threads. */
+struct pointer_key {
+	uint64_t tp;
+	uint32_t pid, pad;
+};
+
 struct timeline *timeline_new(void)
 {
 	struct timeline *t = xcalloc(1, sizeof(*t));
 
 	t->threads = hash_new(sizeof(uint32_t), sizeof(struct thread *));
 	t->tids = hash_new(sizeof(uint32_t), sizeof(uint32_t));
+	t->pointers = hash_new(sizeof(struct pointer_key), sizeof(uint32_t));
 	return t;
 }
 
 static void free_thread(struct timeline *t, struct thread *thread)
 {
-	t->count -= thread->stops.count + thread->overlays.count;
-	release(&thread->stops);
-	release(&thread->overlays);
+	for (int i = 0; i < TRACKS; i++) {
+		t->count -= track_of(thread, i)->count;
+		release(track_of(thread, i));
+	}
 	free(thread);
 }
 
@@ -121,6 +139,7 @@ void timeline_free(struct timeline *t)
 	hash_each(t->threads, free_each, t);
 	hash_free(t->threads);
 	hash_free(t->tids);
+	hash_free(t->pointers);
 	free(t);
 }
 
@@ -149,29 +168,43 @@ static struct thread *find_or_make(struct timeline *t, uint32_t serial, uint64_t
 	return thread;
 }
 
-static void forget_tid(struct timeline *t, const struct thread *thread)
+static void forget_name(struct hash *names, const void *key, uint32_t serial)
 {
-	const uint32_t *serial = hash_get(t->tids, &thread->tid);
+	const uint32_t *known = hash_get(names, key);
 
-	if (thread->introduced && serial && *serial == thread->serial)
-		hash_drop(t->tids, &thread->tid);
+	if (known && *known == serial)
+		hash_drop(names, key);
+}
+
+static void forget_names(struct timeline *t, const struct thread *thread)
+{
+	struct pointer_key key = { .tp = thread->tp, .pid = thread->pid };
+
+	if (!thread->introduced)
+		return;
+	forget_name(t->tids, &thread->tid, thread->serial);
+	forget_name(t->pointers, &key, thread->serial);
 }
 
 void timeline_thread(struct timeline *t, uint32_t serial, const struct task_info *info)
 {
+	struct pointer_key key = { .tp = info->tp, .pid = info->pid };
 	struct thread *thread;
 
 	if (!serial)
 		return; /* stands for "not followed" */
 	thread = find_or_make(t, serial, info->adopted_ns);
-	forget_tid(t, thread);
+	forget_names(t, thread);
 	thread->introduced = true;
 	thread->pid = info->pid;
 	thread->tid = info->tid;
+	thread->tp = info->tp;
 	thread->since_ns = info->adopted_ns;
 	memcpy(thread->comm, info->comm, sizeof(thread->comm));
 	thread->comm[sizeof(thread->comm) - 1] = '\0';
 	*(uint32_t *)hash_put(t->tids, &info->tid) = serial;
+	if (info->tp)
+		*(uint32_t *)hash_put(t->pointers, &key) = serial;
 }
 
 bool timeline_knows(const struct timeline *t, uint32_t serial)
@@ -187,7 +220,7 @@ void timeline_forget(struct timeline *t, uint32_t serial)
 
 	if (!thread)
 		return;
-	forget_tid(t, thread);
+	forget_names(t, thread);
 	hash_drop(t->threads, &serial);
 	free_thread(t, thread);
 }
@@ -206,6 +239,26 @@ const struct thread *timeline_waker(const struct timeline *t, const struct stop 
 	if (!thread || thread->pid != stop->waker_pid || thread->since_ns >= stop->wake_ns)
 		return NULL;
 	return thread;
+}
+
+const struct thread *timeline_holder(const struct timeline *t, const struct stop *stop)
+{
+	const struct thread *waiter = find(t, stop->serial), *holder;
+	struct pointer_key key = { .tp = stop->holder };
+	const uint32_t *serial;
+
+	if (!stop->holder || !waiter || !waiter->introduced)
+		return NULL;
+	key.pid = waiter->pid;
+	serial = hash_get(t->pointers, &key);
+	holder = serial ? find(t, *serial) : NULL;
+	/* A thread that began since has the memory of one that is gone. */
+	return holder && holder != waiter && holder->since_ns < stop->wake_ns ? holder : NULL;
+}
+
+bool timeline_knows_holder(const struct timeline *t, const struct stop *stop)
+{
+	return !stop->holder || timeline_holder(t, stop);
 }
 
 uint64_t timeline_known_from(const struct timeline *t, const struct thread *thread)
@@ -229,18 +282,20 @@ struct cut {
 static bool cut_each(const void *key, void *value, void *arg)
 {
 	struct thread *thread = *(struct thread **)value;
-	struct track *track[] = { &thread->stops, &thread->overlays };
 	struct cut *cut = arg;
+	size_t left = 0;
 
 	(void)key;
-	for (size_t i = 0; i < ARRAY_LEN(track); i++) {
-		size_t n = track_after(track[i], cut->before_ns);
+	for (int i = 0; i < TRACKS; i++) {
+		struct track *track = track_of(thread, i);
+		size_t n = track_after(track, cut->before_ns);
 
-		drop_oldest(track[i], n);
+		drop_oldest(track, n);
 		cut->t->count -= n;
-		shrink(track[i]);
+		shrink(track);
+		left += track->count;
 	}
-	if (!cut->strangers || thread->introduced || thread->stops.count || thread->overlays.count)
+	if (!cut->strangers || thread->introduced || left)
 		return false;
 	free_thread(cut->t, thread);
 	return true;
@@ -261,14 +316,16 @@ struct ends {
 
 static bool list_ends(const void *key, void *value, void *arg)
 {
-	const struct thread *thread = *(struct thread **)value;
-	const struct track *track[] = { &thread->stops, &thread->overlays };
+	struct thread *thread = *(struct thread **)value;
 	struct ends *ends = arg;
 
 	(void)key;
-	for (size_t k = 0; k < ARRAY_LEN(track); k++)
-		for (size_t i = 0; i < track[k]->count; i++)
-			ends->ns[ends->count++] = track_at(track[k], i)->run_ns;
+	for (int k = 0; k < TRACKS; k++) {
+		const struct track *track = track_of(thread, k);
+
+		for (size_t i = 0; i < track->count; i++)
+			ends->ns[ends->count++] = track_at(track, i)->run_ns;
+	}
 	return false;
 }
 
@@ -304,10 +361,12 @@ bool stop_clean(const struct stop *from, struct stop *ret)
 {
 	*ret = *from;
 	ret->waker_comm[COMM_LEN - 1] = '\0';
-	if (!ret->serial || ret->from_ns >= ret->run_ns)
+	if (!ret->serial || ret->from_ns >= ret->run_ns || ret->flags & STOP_SAMPLE)
 		return false;
 	if (ret->by >= WAKER_COUNT)
 		ret->by = WAKER_other;
+	if (ret->state != STATE_FUTEX)
+		ret->holder = ret->holder_stack = 0;
 	if (ret->flags & STOP_OVERLAY) {
 		ret->wake_ns = ret->run_ns;
 		return STATE_ON_CPU(ret->state) && ret->state != STATE_RUN;
@@ -342,6 +401,33 @@ static void insert(struct timeline *t, struct thread *thread, struct track *trac
 	t->count++;
 }
 
+/* Of two at the same moment the first stays. Where there are too many the oldest goes. */
+static void add_look(struct timeline *t, const struct stop *from)
+{
+	struct stop look = *from;
+	struct thread *thread;
+	size_t i;
+
+	if (!look.serial || !look.from_ns)
+		return;
+	look.wake_ns = look.run_ns = look.from_ns;
+	if (t->count >= STOPS_MAX)
+		make_space(t);
+	thread = find_or_make(t, look.serial, look.from_ns);
+	i = track_after(&thread->looks, look.from_ns);
+	if (i && track_at(&thread->looks, i - 1)->run_ns == look.run_ns)
+		return;
+	if (thread->looks.count == THREAD_STOPS_MAX) {
+		if (!i)
+			return;
+		drop_oldest(&thread->looks, 1);
+		t->count--;
+		i--;
+	}
+	put(&thread->looks, i, &look);
+	t->count++;
+}
+
 /*
  * What is known already stays. Stops do not overlap, so one that comes twice adds nothing; of two
  * overlays the inner one ends and comes first, and the outer one gets what is around it.
@@ -353,6 +439,10 @@ void timeline_add(struct timeline *t, const struct stop *stop)
 	struct stop s;
 	uint64_t from, wake, to;
 
+	if (stop->flags & STOP_SAMPLE) {
+		add_look(t, stop);
+		return;
+	}
 	if (!stop_clean(stop, &s))
 		return;
 	wake = s.wake_ns;

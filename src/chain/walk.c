@@ -23,7 +23,8 @@
 enum joining {
 	JOIN_NEIGHBOURS, /* the same chain without a break */
 	JOIN_CHAINS, /* the same chain */
-	JOIN_SHAPES, /* the same but for the objects: 200 files read one after the other */
+	JOIN_OBJECTS, /* the same but for the objects: 200 files read one after the other */
+	JOIN_SHAPES, /* ... and the lines of code */
 };
 
 struct part {
@@ -48,7 +49,9 @@ struct walk {
 
 static uint64_t id_of(const struct walk *w, const struct chain *c)
 {
-	return w->joining == JOIN_SHAPES ? chain_shape(c) : chain_id(c);
+	static const enum but but[] = { BUT_NOTHING, BUT_NOTHING, BUT_OBJECTS, BUT_BOTH };
+
+	return chain_id_but(c, but[w->joining]);
 }
 
 static struct part *find_part(struct walk *w, uint64_t id)
@@ -61,7 +64,7 @@ static struct part *find_part(struct walk *w, uint64_t id)
 	return NULL;
 }
 
-/* Several objects are none in particular. */
+/* Several objects are none in particular, and so are several stacks. */
 static void join_part(struct part *p, const struct chain *c, uint64_t ns)
 {
 	p->ns += ns;
@@ -72,6 +75,8 @@ static void join_part(struct part *p, const struct chain *c, uint64_t ns)
 			h->obj = h->obj2 = 0;
 			h->fd = -1;
 		}
+		if (h->stack != c->hop[i].stack)
+			h->stack = 0;
 	}
 }
 
@@ -133,8 +138,21 @@ static struct hop *turn(struct chain *c, enum state state)
 	h->by = WAKER_nobody;
 	h->nr = h->irq = h->fd = -1;
 	h->flags = h->cpu = h->cpu_pid = 0;
-	h->obj = h->obj2 = 0;
+	h->obj = h->obj2 = h->stack = 0;
+	h->object = OBJECT_none;
 	return h;
+}
+
+/* How many parts from the i-th on are one wait that went through several lines. */
+static int lines_of(const struct walk *w, int i, uint64_t *ret_ns)
+{
+	uint64_t bare = w->parts - i > 1 ? chain_bare_id(&w->part[i].chain) : 0;
+	int n = 1;
+
+	*ret_ns = w->part[i].ns;
+	for (; i + n < w->parts && chain_bare_id(&w->part[i + n].chain) == bare; n++)
+		*ret_ns += w->part[i + n].ns;
+	return n;
 }
 
 /* Hand over the parts; they fill the time since at_ns without a hole. */
@@ -142,7 +160,10 @@ static void flush(struct walk *w, uint16_t op, uint64_t at_ns)
 {
 	struct piece piece = { .to_ns = at_ns, .op = op };
 
-	for (int i = 0; i < w->parts; i++) {
+	for (int i = 0, lines = 0; i < w->parts; i++, lines--) {
+		piece.goes_on = lines > 0;
+		if (!piece.goes_on)
+			lines = lines_of(w, i, &piece.whole_ns);
 		piece.from_ns = piece.to_ns;
 		piece.to_ns += w->part[i].ns;
 		piece.chain = w->part[i].chain;
@@ -151,6 +172,8 @@ static void flush(struct walk *w, uint16_t op, uint64_t at_ns)
 	if (w->rest_ns) { /* all parts have the same first two threads */
 		piece.from_ns = piece.to_ns;
 		piece.to_ns += w->rest_ns;
+		piece.whole_ns = w->rest_ns;
+		piece.goes_on = false;
 		piece.chain.hops = 2;
 		piece.chain.complete = false;
 		turn(&piece.chain, STATE_UNKNOWN);
@@ -198,8 +221,47 @@ static bool on_chain(const struct walk *w, uint32_t serial)
 	return false;
 }
 
+/* Running, by the looks at it; `stack` where these say nothing. */
+static void charge_looks(struct walk *w, const struct thread *thread, uint64_t from, uint64_t to,
+			 uint64_t stack)
+{
+	struct stretch s = stretch_at(thread, from);
+	uint64_t until;
+
+	for (; from < to; from = until) {
+		const struct stop *look = stretch_look(&s, from, &until);
+		bool better = look && (is_stack(look->stack) || !is_stack(stack));
+
+		until = min_u64(until, to);
+		turn(&w->chain, STATE_RUN)->stack = better ? look->stack : stack;
+		charge(w, from, until, true);
+	}
+}
+
+/* Where it was begun, or the first look that was taken in it. */
+static uint64_t overlay_stack(const struct thread *thread, const struct stop *o)
+{
+	size_t i;
+
+	if (is_stack(o->stack) || !thread)
+		return o->stack;
+	i = track_after(&thread->looks, o->from_ns - 1);
+	if (i < thread->looks.count && track_at(&thread->looks, i)->run_ns < o->run_ns)
+		return track_at(&thread->looks, i)->stack;
+	return o->stack;
+}
+
+static void turn_overlay(struct walk *w, const struct thread *thread, const struct stop *o)
+{
+	struct hop *h = turn(&w->chain, o->state);
+
+	h->flags = o->flags;
+	h->stack = overlay_stack(thread, o);
+}
+
 /* Running is what is left between stops; before we saw all of them it is not known. */
-static void charge_run(struct walk *w, const struct thread *thread, uint64_t from, uint64_t to)
+static void charge_run(struct walk *w, const struct thread *thread, uint64_t from, uint64_t to,
+		       uint64_t stack)
 {
 	const struct track *overlays = &thread->overlays;
 	uint64_t known = min_u64(timeline_known_from(w->t, thread), to);
@@ -213,14 +275,12 @@ static void charge_run(struct walk *w, const struct thread *thread, uint64_t fro
 
 		if (start >= to)
 			break;
-		turn(&w->chain, STATE_RUN);
-		charge(w, from, start, true);
-		turn(&w->chain, o->state)->flags = o->flags;
+		charge_looks(w, thread, from, start, stack);
+		turn_overlay(w, thread, o);
 		charge(w, start, end, true);
 		from = end;
 	}
-	turn(&w->chain, STATE_RUN);
-	charge(w, from, to, true);
+	charge_looks(w, thread, from, to, stack);
 }
 
 /* After a wait, and after a quota let it go on, for a CPU. */
@@ -237,6 +297,7 @@ static void charge_runnable(struct walk *w, const struct stop *stop, uint64_t fr
 	h->flags = stop->flags;
 	h->cpu = stop->cpu;
 	h->cpu_pid = stop->cpu_pid;
+	h->stack = stop->stack;
 	charge(w, from, to, true);
 }
 
@@ -280,12 +341,47 @@ static const struct stop *end_of_wait(const struct thread *thread, const struct 
 	return stop;
 }
 
-static void charge_waker(struct walk *w, const struct thread *waker, uint64_t from, uint64_t to);
+static void charge_waker(struct walk *w, const struct thread *waker, uint64_t from, uint64_t to,
+			 uint64_t stack);
+
+/* The last hop waited for the next, `waker`, who is on no timeline where that is NULL. */
+static void charge_to(struct walk *w, const struct stop *end, const struct thread *waker,
+		      uint64_t from, uint64_t to, uint64_t stack)
+{
+	if (w->chain.hops == HOPS_MAX || on_chain(w, waker ? waker->serial : end->waker_serial)) {
+		charge(w, from, to, false);
+		return;
+	}
+	push_waker(w, end, waker);
+	if (waker) {
+		charge_waker(w, waker, from, to, stack);
+	} else {
+		turn(&w->chain, STATE_UNKNOWN)->stack = stack;
+		charge(w, from, to, false);
+	}
+	w->chain.hops--;
+}
+
+/*
+ * Who had Python's lock when the wait for it began is charged for it, however it ended: who asks for
+ * it is woken by a timer again and again. Returns false where the stop does not say.
+ */
+static bool charge_holder(struct walk *w, const struct stop *stop, const struct stop *end,
+			  uint64_t from, uint64_t to)
+{
+	const struct thread *holder = timeline_holder(w->t, stop);
+	struct stop stranger = { .waker_pid = last_hop(&w->chain)->pid };
+
+	if (!holder && (!is_stack(stop->holder_stack) || end->by == WAKER_task))
+		return false; /* whoever ended it has a name at least */
+	last_hop(&w->chain)->by = WAKER_task;
+	charge_to(w, &stranger, holder, from, to, stop->holder_stack);
+	return true;
+}
 
 static void charge_blocked(struct walk *w, const struct thread *thread, const struct stop *stop,
 			   uint64_t from, uint64_t to)
 {
-	const struct thread *waker;
 	const struct stop *end;
 	struct hop *h;
 
@@ -294,34 +390,25 @@ static void charge_blocked(struct walk *w, const struct thread *thread, const st
 	end = end_of_wait(thread, stop);
 	h = turn(&w->chain, stop->state);
 	h->by = end->by;
+	h->stack = stop->stack;
+	h->object = stop->holder ? OBJECT_gil : OBJECT_none;
 	h->nr = stop->nr;
 	h->irq = stop->irq;
 	h->fd = stop->fd;
 	h->flags = stop->flags;
 	h->obj = stop->obj;
 	h->obj2 = stop->obj2;
-	if (end->by != WAKER_task) {
+	if (stop->holder && charge_holder(w, stop, end, from, to))
+		return;
+	if (end->by == WAKER_task)
+		charge_to(w, end, timeline_waker(w->t, end), from, to, 0);
+	else
 		charge(w, from, to, stop->state != STATE_UNKNOWN);
-		return;
-	}
-
-	waker = timeline_waker(w->t, end);
-	if (w->chain.hops == HOPS_MAX || on_chain(w, waker ? waker->serial : end->waker_serial)) {
-		charge(w, from, to, false);
-		return;
-	}
-	push_waker(w, end, waker);
-	if (waker) {
-		charge_waker(w, waker, from, to);
-	} else {
-		turn(&w->chain, STATE_UNKNOWN);
-		charge(w, from, to, false);
-	}
-	w->chain.hops--;
 }
 
-/* What the last hop did meanwhile. */
-static void charge_waker(struct walk *w, const struct thread *waker, uint64_t from, uint64_t to)
+/* What the last hop did meanwhile. `stack`: where it ran, unless somebody looked. */
+static void charge_waker(struct walk *w, const struct thread *waker, uint64_t from, uint64_t to,
+			 uint64_t stack)
 {
 	const struct track *stops = &waker->stops;
 
@@ -331,12 +418,12 @@ static void charge_waker(struct walk *w, const struct thread *waker, uint64_t fr
 
 		if (start >= to)
 			break;
-		charge_run(w, waker, from, start);
+		charge_run(w, waker, from, start, stack);
 		charge_blocked(w, waker, s, start, min_u64(s->wake_ns, end));
 		charge_runnable(w, s, max_u64(s->wake_ns, start), end);
 		from = end;
 	}
-	charge_run(w, waker, from, to);
+	charge_run(w, waker, from, to, stack);
 }
 
 /* ---- whose time it is */
@@ -366,9 +453,10 @@ static void walk_stop(struct walk *w, const struct thread *thread, const struct 
 	flush(w, s->op, ready);
 }
 
-static void walk_overlay(struct walk *w, const struct stop *o, uint64_t from, uint64_t to)
+static void walk_overlay(struct walk *w, const struct thread *thread, const struct stop *o,
+			 uint64_t from, uint64_t to)
 {
-	turn(&w->chain, o->state)->flags = o->flags;
+	turn_overlay(w, thread, o);
 	charge(w, from, to, true);
 	flush(w, o->op, from);
 }
@@ -384,7 +472,7 @@ static void walk_run(struct walk *w, const struct thread *thread, uint64_t from,
 
 		if (o->from_ns >= to)
 			break;
-		walk_overlay(w, o, max_u64(o->from_ns, from), min_u64(o->run_ns, to));
+		walk_overlay(w, thread, o, max_u64(o->from_ns, from), min_u64(o->run_ns, to));
 	}
 }
 
@@ -424,7 +512,7 @@ void chain_of_stop(const struct timeline *t, const struct stop *stop, piece_fn f
 	w = walk_new(t, fn, arg);
 	push(w, s.serial, thread);
 	if (s.flags & STOP_OVERLAY)
-		walk_overlay(w, &s, s.from_ns, s.run_ns);
+		walk_overlay(w, thread, &s, s.from_ns, s.run_ns);
 	else
 		walk_stop(w, thread, &s, s.from_ns, s.run_ns);
 	free(w);

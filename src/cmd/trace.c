@@ -16,8 +16,8 @@
 static struct {
 	const char *db, *node, *attach;
 	uint64_t duration, pid, slow, ring;
-	bool json, record_all, no_db;
-} args;
+	bool json, record_all, no_db, stack;
+} args = { .stack = true };
 
 #define AT(field) offsetof(__typeof__(args), field)
 
@@ -34,6 +34,8 @@ static const struct opt opts[] = {
 	{ "slow", 0, OPT_DURATION, AT(slow), "TIME",
 	  "store calls and gaps one by one from this length on, if three times the usual (default: 1ms)" },
 	{ "record-all", 0, OPT_FLAG, AT(record_all), NULL, "store every call one by one" },
+	{ "stack", 0, OPT_FLAG, AT(stack), NULL,
+	  "find the line of Python of calls and waits (default; --stack=false: do not look)" },
 	{ "ring", 0, OPT_SIZE, AT(ring), "SIZE",
 	  "of the buffer to user space (default: 1m; 16m with --record-all)" },
 	{ "attach", 0, OPT_STR, AT(attach), "MODE",
@@ -76,6 +78,7 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 			.slow_ns = args.slow,
 			.ring_bytes = args.ring,
 			.record_all = args.record_all,
+			.no_stack = !args.stack,
 			.mode = mode,
 		},
 	};

@@ -39,6 +39,7 @@ int decode(const void *bytes, size_t len, struct record *ret)
 		.out = e.out,
 		.usual_ns = e.usual_ns,
 		.site = e.site,
+		.stack = e.stack,
 		.who_count = e.who_count,
 	};
 	if (e.op == OP_GAP && e.aux < OP_COUNT) {

@@ -17,6 +17,7 @@ struct record {
 	uint64_t bytes, stream, aux, out;
 	uint64_t usual_ns; /* 0: not known */
 	uint64_t site;
+	uint64_t stack; /* as the probes name it until somebody translates it, or enum no_stack */
 	uint64_t state_ns[STATE_COUNT];
 	uint64_t counter[COUNTER_COUNT];
 	uint32_t who_count;

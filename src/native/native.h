@@ -26,7 +26,8 @@ struct native_frame {
 };
 
 struct native_stack {
-	struct native_frame frame[NATIVE_FRAMES]; /* innermost, the caller of the traced op, first */
+	struct native_frame
+		frame[NATIVE_FRAMES]; /* innermost, the caller of the traced op, first */
 	int frames;
 	bool complete; /* reached the end of the stack, or of the copy; false: lost its way */
 };
@@ -42,6 +43,9 @@ bool native_unwind(struct native *n, const struct c_stack *c, struct native_stac
 /* The symbol that covers an address of the process; false, and "" : not known. */
 bool native_symbol(struct native *n, uint32_t pid, uint64_t addr, const char **ret_func,
 		   const char **ret_module);
+
+/* True: no memory is left for names, new ones come out as ""; the caller makes a new one. */
+bool native_full(const struct native *n);
 
 /* The process is gone, or its mappings have changed. */
 void native_forget(struct native *n, uint32_t pid);

@@ -15,13 +15,14 @@
 #include "store/store_int.h"
 
 #define APPLICATION_ID 0x43554c50 /* "CULP" */
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 
 void store_forget(struct store *s)
 {
 	memset(s->interned, 0, sizeof(s->interned));
 	hash_free(s->chains);
-	s->chains = NULL;
+	hash_free(s->stacks);
+	s->chains = s->stacks = NULL;
 }
 
 int store_fail(struct store *s, const char *doing)
@@ -217,5 +218,6 @@ void store_close(struct store *s)
 		sqlite3_finalize(s->stmt[i]);
 	sqlite3_close(s->db);
 	hash_free(s->chains);
+	hash_free(s->stacks);
 	free(s);
 }

@@ -87,6 +87,7 @@ static int thread_row(sqlite3_stmt *stmt, void *arg)
 		.python = column_text(stmt, 6),
 		.pid = column_u32(stmt, 7),
 		.tid = column_u32(stmt, 8),
+		.python_note = column_text(stmt, 9),
 	};
 	struct to *to = arg;
 
@@ -100,7 +101,8 @@ int store_each_thread(struct store *s, struct window w,
 	sqlite3_stmt *stmt;
 	int err = store_query(
 		s,
-		"SELECT t.id, p.id, n.name, pc.text, tc.text, cl.text, p.python, p.pid, t.tid"
+		"SELECT t.id, p.id, n.name, pc.text, tc.text, cl.text, p.python, p.pid, t.tid,"
+		" p.python_note"
 		" FROM thread t JOIN process p ON p.id=t.process JOIN run r ON r.id=p.run"
 		" JOIN node n ON n.id=r.node JOIN string pc ON pc.id=p.comm"
 		" JOIN string tc ON tc.id=t.comm JOIN string cl ON cl.id=p.cmdline"

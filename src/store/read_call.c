@@ -80,10 +80,11 @@ static int call_row(sqlite3_stmt *stmt, void *arg)
 		.dur_ns = column_u64(stmt, 5),
 		.because = column_u64(stmt, 6),
 		.usual_ns = column_u64(stmt, 7),
+		.stack = column_bits(stmt, 8),
 	};
 	struct to *to = arg;
 
-	column_account(stmt, 8, row.state_ns, row.counter);
+	column_account(stmt, 9, row.state_ns, row.counter);
 	return ((int (*)(const struct call_row *, void *))to->fn)(&row, to->arg);
 }
 
@@ -94,8 +95,8 @@ int store_each_slow(struct store *s, struct window w, int limit,
 	sqlite3_stmt *stmt;
 	int err = store_query(
 		s,
-		"SELECT c.id, thread, o.symbol, n.symbol, start_ns, dur_ns, because, usual_ns" ACCOUNT_COLUMNS
-		" FROM call c"
+		"SELECT c.id, thread, o.symbol, n.symbol, start_ns, dur_ns, because, usual_ns,"
+		" c.stack" ACCOUNT_COLUMNS " FROM call c"
 		" JOIN op o ON o.id=c.op LEFT JOIN op n ON n.id=c.next_op"
 		" WHERE start_ns >= ?1 AND start_ns <= ?2 AND because & 1 AND depth=0"
 		" ORDER BY dur_ns DESC, c.id LIMIT ?3",

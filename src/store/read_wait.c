@@ -110,6 +110,7 @@ static int hop_row(sqlite3_stmt *stmt, void *arg)
 		.flags = column_u32(stmt, 12),
 		.obj = column_bits(stmt, 13),
 		.obj2 = column_bits(stmt, 14),
+		.stack = column_bits(stmt, 16),
 	};
 	str_copy(hop->comm, sizeof(hop->comm), column_text(stmt, 4));
 	str_copy(hop->name, sizeof(hop->name), column_text(stmt, 15));
@@ -123,7 +124,7 @@ int store_find_chain(struct store *s, int64_t id, struct chain *ret)
 	int err =
 		store_query(s,
 			    "SELECT complete, n, pid, tid, c.text, relation, state, waker, object,"
-			    " cpu, cpu_pid, nr, flags, obj, obj2, w.text FROM chain"
+			    " cpu, cpu_pid, nr, flags, obj, obj2, w.text, hop.stack FROM chain"
 			    " LEFT JOIN hop ON hop.chain=chain.id AND n >= 0"
 			    " LEFT JOIN string c ON c.id=comm LEFT JOIN string w ON w.id=hop.name"
 			    " WHERE chain.id=?3 ORDER BY n",

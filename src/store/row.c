@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/util.h"
 #include "store/store_int.h"
 
@@ -14,9 +15,10 @@
 static const char *const stmt_sql[STMT_COUNT] = {
 	[STMT_STRING] = "INSERT OR IGNORE INTO string VALUES(?,?)",
 	[STMT_OP] = "INSERT OR IGNORE INTO op VALUES(?,?,?,?)",
-	[STMT_PROCESS] = "INSERT INTO process VALUES(NULL,?,?,?,?,?,?,?,?,?,NULL)",
+	[STMT_PROCESS] = "INSERT INTO process VALUES(NULL,?,?,?,?,?,?,?,?,?,?,NULL)",
 	[STMT_PROCESS_NAME] = "UPDATE process SET comm=?2, cmdline=?3 WHERE id=?1",
 	[STMT_PROCESS_EXIT] = "UPDATE process SET exit_ns=?2 WHERE id=?1",
+	[STMT_PROCESS_PYTHON] = "UPDATE process SET python_note=?2 WHERE id=?1",
 	[STMT_THREAD] = "INSERT INTO thread VALUES(NULL,?,?,?,?,NULL)",
 	[STMT_THREAD_EXIT] = "UPDATE thread SET comm=?2, exit_ns=?3 WHERE id=?1",
 	[STMT_OP_SECOND] = "INSERT INTO op_second(thread, op, at_ns, calls, done, errors, bytes,"
@@ -24,11 +26,18 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			   " VALUES(?,?,?,?,?,?,?,?,?" ACCOUNT_MARKS ",?)",
 	[STMT_BLAME] = "INSERT INTO blame_second VALUES(?,?,?,?,?,?)",
 	[STMT_CALL] = "INSERT INTO call(thread, op, next_op, start_ns, dur_ns, because, depth, ret,"
-		      " bytes, stream, aux, out, usual_ns, site" ACCOUNT_COLUMNS ")"
-		      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?" ACCOUNT_MARKS ")",
+		      " bytes, stream, aux, out, usual_ns, site, stack" ACCOUNT_COLUMNS ")"
+		      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?" ACCOUNT_MARKS ")",
 	[STMT_CULPRIT] = "INSERT INTO call_culprit VALUES(?,?,?,?,?)",
 	[STMT_CHAIN] = "INSERT OR IGNORE INTO chain VALUES(?,?)",
-	[STMT_HOP] = "INSERT OR IGNORE INTO hop VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[STMT_HOP] = "INSERT OR IGNORE INTO hop VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[STMT_FRAME] = "INSERT OR IGNORE INTO frame VALUES(?,?,?,?,?)",
+	[STMT_STACK] = "INSERT OR IGNORE INTO stack VALUES(?,?,?)",
+	[STMT_STACK_FRAME] = "INSERT OR IGNORE INTO stack_frame VALUES(?,?,?)",
+	[STMT_SAMPLE_SECOND] = "INSERT INTO sample_second VALUES(?,?,?,?,?,?)"
+			       " ON CONFLICT(thread, at_ns, op, stack)"
+			       " DO UPDATE SET samples=samples+excluded.samples,"
+			       " ns=ns+excluded.ns",
 	/* Told twice, it adds up: the account of a second stays complete. */
 	[STMT_WAIT_SECOND] = "INSERT INTO wait_second VALUES(?,?,?,?,?,?,?)"
 			     " ON CONFLICT(thread, at_ns, op, chain)"
@@ -111,7 +120,7 @@ void row_time(struct row *r, uint64_t boot_ns)
 	row_i64(r, store_time(r->s, boot_ns));
 }
 
-static void row_null(struct row *r)
+void row_null(struct row *r)
 {
 	if (!r->err)
 		bound(r, sqlite3_bind_null(r->stmt, ++r->at));
@@ -218,6 +227,22 @@ static int intern_op(struct store *s, const struct op *op, int64_t *ret)
 	row_text(&r, op->lib < LIB_COUNT ? lib_names[op->lib] : "");
 	row_text(&r, class_names[op->class]);
 	return row_end(&r, "insert op");
+}
+
+bool store_knows(const struct hash *ids, int64_t id)
+{
+	return ids && hash_get(ids, &id);
+}
+
+void store_remember(struct hash **ids, int64_t id)
+{
+	if (*ids && hash_count(*ids) >= IDS_KNOWN) {
+		hash_free(*ids);
+		*ids = NULL;
+	}
+	if (!*ids)
+		*ids = hash_new(sizeof(id), 0);
+	hash_put(*ids, &id);
 }
 
 void row_string(struct row *r, const char *text)

@@ -1,4 +1,4 @@
--- The trace database, version 2. Times are wall-clock ns: boot time of the event plus the offset
+-- The trace database, version 3. Times are wall-clock ns: boot time of the event plus the offset
 -- that the run noted at its start (run.wall_minus_boot_ns), so they never jump within a run.
 
 CREATE TABLE node(
@@ -48,6 +48,7 @@ CREATE TABLE process(
 	exe INTEGER NOT NULL REFERENCES string(id),
 	cgroup INTEGER NOT NULL REFERENCES string(id),
 	python TEXT NOT NULL, -- '3.12', '' = not Python
+	python_note TEXT NOT NULL, -- why its lines of code cannot be read; '' = they can, or not Python
 	exit_ns INTEGER -- NULL: alive when last seen
 );
 
@@ -66,6 +67,28 @@ CREATE TABLE op(
 	lib TEXT NOT NULL,
 	class TEXT NOT NULL
 );
+
+-- Where in the program a thread was. Frames and stacks are told once, by the hash of what they are.
+CREATE TABLE frame(
+	id INTEGER PRIMARY KEY,
+	kind TEXT NOT NULL, -- python, native
+	func INTEGER NOT NULL REFERENCES string(id), -- '' = not known
+	file INTEGER NOT NULL REFERENCES string(id), -- the source; of a native frame its library
+	line INTEGER NOT NULL -- 0 = not known
+);
+
+CREATE TABLE stack(
+	id INTEGER PRIMARY KEY,
+	flags INTEGER NOT NULL, -- bits: 1 cut at the outer end, 2 an outer frame could not be read
+	line INTEGER REFERENCES frame(id) -- the innermost that the user wrote; NULL = none
+);
+
+CREATE TABLE stack_frame(
+	stack INTEGER NOT NULL REFERENCES stack(id),
+	n INTEGER NOT NULL, -- 0 is the innermost
+	frame INTEGER NOT NULL REFERENCES frame(id),
+	PRIMARY KEY(stack, n)
+) WITHOUT ROWID;
 
 -- Complete counts, about one row per second, thread and op. Never a sample.
 CREATE TABLE op_second(
@@ -144,6 +167,7 @@ CREATE TABLE call(
 	out INTEGER NOT NULL,
 	usual_ns INTEGER NOT NULL, -- median of this op, site and size until then; 0 = not known
 	site INTEGER NOT NULL, -- return address; 0 = not read
+	stack INTEGER NOT NULL, -- stack(id); 0 to 255 = why there is none, see wire/python.h
 	run_ns INTEGER NOT NULL,
 	gc_ns INTEGER NOT NULL,
 	reclaim_ns INTEGER NOT NULL,
@@ -209,6 +233,7 @@ CREATE TABLE hop(
 	flags INTEGER NOT NULL, -- bits: 1 rebuilt, 2 on CPU, 4 packets lost, 8 I/O wait
 	obj INTEGER NOT NULL,
 	obj2 INTEGER NOT NULL,
+	stack INTEGER NOT NULL, -- where it was; as call.stack
 	PRIMARY KEY(chain, n)
 ) WITHOUT ROWID;
 
@@ -224,6 +249,18 @@ CREATE TABLE wait_second(
 	PRIMARY KEY(thread, at_ns, op, chain)
 ) WITHOUT ROWID;
 CREATE INDEX wait_second_at ON wait_second(at_ns);
+
+-- Where a calling thread ran, by looks at it every 10 ms or so; each stands for the time next to it.
+CREATE TABLE sample_second(
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	at_ns INTEGER NOT NULL,
+	op INTEGER NOT NULL REFERENCES op(id), -- the call that it was in, or the gap
+	stack INTEGER NOT NULL, -- as call.stack
+	samples INTEGER NOT NULL,
+	ns INTEGER NOT NULL,
+	PRIMARY KEY(thread, at_ns, op, stack)
+) WITHOUT ROWID;
+CREATE INDEX sample_second_at ON sample_second(at_ns);
 
 CREATE TABLE call_wait(
 	call INTEGER NOT NULL REFERENCES call(id),
@@ -359,6 +396,14 @@ CREATE TABLE coverage(
 	since_ns INTEGER NOT NULL,
 	note TEXT NOT NULL -- '' = attached
 );
+
+-- The line of each stack that has one of the user's.
+CREATE VIEW stack_line AS
+SELECT stack.id AS stack, func.text AS func, file.text AS file, frame.line AS line
+FROM stack
+JOIN frame ON frame.id = stack.line
+JOIN string AS func ON func.id = frame.func
+JOIN string AS file ON file.id = frame.file;
 
 CREATE VIEW op_totals AS
 SELECT node.name AS node, process.pid AS pid, string.text AS comm, op.symbol AS op,

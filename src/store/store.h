@@ -9,6 +9,7 @@
 
 #include "chain/chain.h"
 #include "decode/record.h"
+#include "stack/stack.h"
 #include "step/step.h"
 
 struct store;
@@ -54,12 +55,15 @@ struct process_row {
 	uint32_t pid, ppid;
 	uint64_t start_boot_ns;
 	const char *comm, *cmdline, *exe, *cgroup, *python;
+	const char *python_note; /* NULL: nothing to say */
 };
 
 /* *ret is the row's id, for the calls below. */
 int store_process(struct store *s, const struct process_row *row, int64_t *ret);
 int store_process_name(struct store *s, int64_t process, const char *comm, const char *cmdline);
 int store_process_exit(struct store *s, int64_t process, uint64_t boot_ns);
+/* Why the lines of its Python code cannot be read; "": they can. */
+int store_process_python(struct store *s, int64_t process, const char *note);
 int store_thread(struct store *s, int64_t process, uint32_t tid, const char *comm,
 		 uint64_t first_boot_ns, int64_t *ret);
 int store_thread_exit(struct store *s, int64_t thread, const char *comm, uint64_t boot_ns);
@@ -67,9 +71,20 @@ int store_thread_exit(struct store *s, int64_t thread, const char *comm, uint64_
 int store_op_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		    const struct op_delta *delta);
 int store_blame_second(struct store *s, int64_t thread, uint64_t at_boot_ns, const struct who *who);
-/* ret_call: the row's id; may be NULL. */
+/* rec->stack is the id of the content already, or a reason. ret_call: the row's id; may be NULL. */
 int store_call(struct store *s, int64_t thread, const struct record *rec, int64_t *ret_call);
 int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_t count);
+
+/* Interned by the id of its content: the same stack, and the same frame, is written once. */
+int store_put_stack(struct store *s, const struct stack *stack);
+
+struct sample_row {
+	const struct op *op; /* the call that it was in, or the gap; NULL: not stored */
+	uint64_t stack; /* as struct hop's */
+	uint64_t samples, ns;
+};
+int store_sample_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
+			const struct sample_row *row);
 
 /* Interned by chain_id(): the same chain is written once. */
 int store_chain(struct store *s, const struct chain *chain, int64_t *ret);
@@ -140,7 +155,7 @@ int store_span(struct store *s, struct window *ret);
 
 struct thread_info {
 	int64_t thread, process;
-	const char *node, *process_comm, *comm, *cmdline, *python;
+	const char *node, *process_comm, *comm, *cmdline, *python, *python_note;
 	uint32_t pid, tid;
 };
 
@@ -173,7 +188,7 @@ int store_each_blame(struct store *s, struct window w, int (*fn)(const struct bl
 struct call_row {
 	int64_t id, thread;
 	const char *symbol, *next; /* next: NULL unless a gap */
-	uint64_t start_ns, dur_ns, because, usual_ns;
+	uint64_t start_ns, dur_ns, because, usual_ns, stack;
 	uint64_t state_ns[STATE_COUNT];
 	uint64_t counter[COUNTER_COUNT];
 };
@@ -197,6 +212,36 @@ int store_each_wait(struct store *s, struct window w, int (*fn)(const struct wai
 
 /* A chain by its id; only what explains needs is filled in (no serial, fd, irq). -ENOENT: none. */
 int store_find_chain(struct store *s, int64_t id, struct chain *ret);
+
+/* ---- stacks: ids are those of their content; below STACK_REASONS it is why there is none ---- */
+
+/* By its id; strings are printable. One piece of memory: free() it. -ENOENT: none is stored. */
+int store_find_stack(struct store *s, uint64_t id, struct stack **ret);
+
+struct sample_info {
+	int64_t thread;
+	const char *symbol, *class; /* where it was */
+	uint64_t at_ns, stack, samples, ns;
+};
+/* By thread, then time. */
+int store_each_sample(struct store *s, struct window w,
+		      int (*fn)(const struct sample_info *, void *), void *arg);
+
+/* Stored calls of one op and stack that began in one second. A sample: see call.because. */
+struct call_stack_info {
+	int64_t thread;
+	const char *symbol, *class;
+	uint64_t first_ns, stack, calls, ns;
+};
+int store_each_call_stack(struct store *s, struct window w,
+			  int (*fn)(const struct call_stack_info *, void *), void *arg);
+
+/* Of the stored calls, and of the time charged to chains: how much has a stack, or why it has none. */
+struct stack_counts {
+	uint64_t calls, wait_ns; /* with a stack */
+	uint64_t no_calls[NO_STACK_COUNT], no_wait_ns[NO_STACK_COUNT];
+};
+int store_stack_counts(struct store *s, struct window w, struct stack_counts *ret);
 
 struct step_info {
 	int64_t thread;

@@ -14,12 +14,17 @@ enum stmt_id {
 	STMT_PROCESS,
 	STMT_PROCESS_NAME,
 	STMT_PROCESS_EXIT,
+	STMT_PROCESS_PYTHON,
 	STMT_THREAD,
 	STMT_THREAD_EXIT,
 	STMT_OP_SECOND,
 	STMT_BLAME,
 	STMT_CALL,
 	STMT_CULPRIT,
+	STMT_FRAME,
+	STMT_STACK,
+	STMT_STACK_FRAME,
+	STMT_SAMPLE_SECOND,
 	STMT_CHAIN,
 	STMT_HOP,
 	STMT_WAIT_SECOND,
@@ -39,7 +44,7 @@ enum stmt_id {
 };
 
 #define INTERN_SLOTS 4096
-#define CHAINS_KNOWN 65536
+#define IDS_KNOWN 65536
 
 struct store {
 	sqlite3 *db;
@@ -47,7 +52,7 @@ struct store {
 	int64_t run;
 	int64_t wall_minus_boot;
 	int64_t interned[INTERN_SLOTS]; /* ids written lately: spares most INSERT OR IGNOREs */
-	struct hash *chains; /* ids written, at most CHAINS_KNOWN; NULL: none */
+	struct hash *chains, *stacks; /* ids written, at most IDS_KNOWN; NULL: none */
 };
 
 extern const char store_schema[];
@@ -63,6 +68,10 @@ int64_t store_text_id(const char *text);
 
 /* The id of a string; writes it on first sight. */
 int store_intern(struct store *s, const char *text, int64_t *ret);
+
+/* Ids that were written: what is forgotten costs a statement that changes nothing. */
+bool store_knows(const struct hash *ids, int64_t id);
+void store_remember(struct hash **ids, int64_t id);
 
 /* Boot time as stored. */
 int64_t store_time(const struct store *s, uint64_t boot_ns);
@@ -104,6 +113,7 @@ void row_string(struct row *r, const char *text); /* interned */
 void row_comm(struct row *r, const char comm[COMM_LEN]); /* interned; may lack its NUL */
 void row_op(struct row *r, const struct op *op); /* interned; NULL is NULL */
 void row_states(struct row *r, const uint64_t state_ns[STATE_COUNT]);
+void row_null(struct row *r);
 void row_counters(struct row *r, const uint64_t counter[COUNTER_COUNT]);
 void row_hist(struct row *r, const uint32_t hist[HIST_BUCKETS]);
 

@@ -97,6 +97,7 @@ int store_process(struct store *s, const struct process_row *row, int64_t *ret)
 	row_string(&r, row->exe);
 	row_string(&r, row->cgroup);
 	row_text(&r, row->python);
+	row_text(&r, row->python_note ? row->python_note : "");
 	return end_with_id(&r, "insert process", ret);
 }
 
@@ -108,6 +109,15 @@ int store_process_name(struct store *s, int64_t process, const char *comm, const
 	row_string(&r, comm);
 	row_string(&r, cmdline);
 	return row_end(&r, "rename process");
+}
+
+int store_process_python(struct store *s, int64_t process, const char *note)
+{
+	struct row r = row_begin(s, STMT_PROCESS_PYTHON);
+
+	row_i64(&r, process);
+	row_text(&r, note);
+	return row_end(&r, "note about the interpreter");
 }
 
 int store_process_exit(struct store *s, int64_t process, uint64_t boot_ns)

@@ -67,6 +67,7 @@ int store_call(struct store *s, int64_t thread, const struct record *rec, int64_
 	row_bits(&r, rec->out);
 	row_u64(&r, rec->usual_ns);
 	row_bits(&r, rec->site);
+	row_bits(&r, rec->stack);
 	row_states(&r, rec->state_ns);
 	row_counters(&r, rec->counter);
 	err = row_end(&r, "insert call");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rows in: chains of waits, each told once, and the time that is charged to them. */
-#include "base/hash.h"
 #include "store/store_int.h"
 
 static int store_hop(struct store *s, int64_t chain, int n, const struct hop *hop)
@@ -25,19 +24,8 @@ static int store_hop(struct store *s, int64_t chain, int n, const struct hop *ho
 	row_i64(&r, hop->flags);
 	row_bits(&r, hop->obj);
 	row_bits(&r, hop->obj2);
+	row_bits(&r, hop->stack);
 	return row_end(&r, "insert hop");
-}
-
-/* Bounded: what is forgotten costs a statement that changes nothing. */
-static void remember(struct store *s, int64_t id)
-{
-	if (s->chains && hash_count(s->chains) >= CHAINS_KNOWN) {
-		hash_free(s->chains);
-		s->chains = NULL;
-	}
-	if (!s->chains)
-		s->chains = hash_new(sizeof(id), 0);
-	hash_put(s->chains, &id);
 }
 
 int store_chain(struct store *s, const struct chain *chain, int64_t *ret)
@@ -45,7 +33,7 @@ int store_chain(struct store *s, const struct chain *chain, int64_t *ret)
 	int64_t id = (int64_t)chain_id(chain);
 	int err;
 
-	if (!s->chains || !hash_get(s->chains, &id)) {
+	if (!store_knows(s->chains, id)) {
 		struct row r = row_begin(s, STMT_CHAIN);
 
 		row_i64(&r, id);
@@ -55,7 +43,7 @@ int store_chain(struct store *s, const struct chain *chain, int64_t *ret)
 			err = store_hop(s, id, i, &chain->hop[i]);
 		if (err)
 			return err;
-		remember(s, id);
+		store_remember(&s->chains, id);
 	}
 	*ret = id;
 	return 0;

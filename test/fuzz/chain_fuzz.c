@@ -21,7 +21,7 @@ struct input {
 /* Beside the timeline: what it should know. */
 struct model {
 	struct timeline *t;
-	bool stopped[THREADS][TIMES], overlaid[THREADS][TIMES];
+	bool stopped[THREADS][TIMES], overlaid[THREADS][TIMES], looked[THREADS][TIMES];
 	uint64_t since[THREADS]; /* adopted, or first heard of */
 	bool introduced[THREADS], heard_of[THREADS];
 	uint64_t lost; /* exact only from here on */
@@ -56,7 +56,8 @@ static void check_hop(const struct hop *h, bool last)
 {
 	need(h->state < STATE_COUNT && h->by < WAKER_COUNT);
 	need(strnlen(h->comm, COMM_LEN) < COMM_LEN);
-	need(!h->object && !h->relation && !h->name[0]); /* for others to fill in */
+	need(!h->relation && !h->name[0]); /* for others to fill in */
+	need(!h->object || (h->object == OBJECT_gil && h->state == STATE_FUTEX));
 	need(last ||
 	     (h->by == WAKER_task && (STATE_BLOCKED(h->state) || h->state == STATE_UNKNOWN)));
 }
@@ -68,6 +69,7 @@ static void check_piece(const struct piece *p, void *arg)
 	const struct hop *last;
 
 	need(p->from_ns >= seen->at_ns && p->from_ns < p->to_ns && p->to_ns <= seen->to_ns);
+	need(p->whole_ns >= p->to_ns - p->from_ns);
 	seen->at_ns = p->to_ns;
 	need(c->hops >= 1 && c->hops <= HOPS_MAX);
 	need(c->hop[0].serial == seen->serial);
@@ -103,6 +105,21 @@ static void walk(const struct model *m, uint32_t serial, uint64_t from, uint64_t
 	need(seen.stop_ns == stop_ns && seen.overlay_ns == overlay_ns);
 }
 
+static void check_run(const struct run *r, void *arg)
+{
+	struct seen *seen = arg;
+
+	need(r->from_ns >= seen->at_ns && r->from_ns < r->to_ns && r->to_ns <= seen->to_ns);
+	seen->at_ns = r->to_ns;
+}
+
+static void run(const struct model *m, uint32_t serial, uint64_t from, uint64_t to)
+{
+	struct seen seen = { .at_ns = from, .to_ns = to };
+
+	chain_runs(m->t, serial, from, to, check_run, &seen);
+}
+
 static void one_stop(const struct model *m, const struct stop *s)
 {
 	struct seen seen = { .at_ns = s->from_ns, .to_ns = s->run_ns, .serial = s->serial };
@@ -110,7 +127,7 @@ static void one_stop(const struct model *m, const struct stop *s)
 	chain_of_stop(m->t, s, check_piece, &seen);
 	need(seen.pieces <= PIECES_MAX);
 	need(!seen.pieces || seen.stop_ns + seen.overlay_ns == s->run_ns - s->from_ns);
-	if (s->serial && s->from_ns < s->run_ns && !(s->flags & STOP_OVERLAY))
+	if (s->serial && s->from_ns < s->run_ns && !(s->flags & (STOP_OVERLAY | STOP_SAMPLE)))
 		need(seen.pieces);
 }
 
@@ -124,12 +141,28 @@ static void hear_of(struct model *m, uint32_t serial, uint64_t since)
 	m->since[serial] = since;
 }
 
+static void add_look(struct model *m, const struct stop *s)
+{
+	if (!s->serial || s->serial >= THREADS || !s->from_ns)
+		return;
+	if (s->from_ns >= TIMES) {
+		m->overrun = true;
+		return;
+	}
+	hear_of(m, s->serial, s->from_ns);
+	m->looked[s->serial][s->from_ns] = true;
+}
+
 static void add(struct model *m, const struct stop *s)
 {
 	bool overlay = s->flags & STOP_OVERLAY;
 	uint32_t serial = s->serial;
 
 	timeline_add(m->t, s);
+	if (s->flags & STOP_SAMPLE) {
+		add_look(m, s);
+		return;
+	}
 	if (!serial || serial >= THREADS || s->from_ns >= s->run_ns)
 		return;
 	if (overlay && (!STATE_ON_CPU(s->state) || s->state == STATE_RUN))
@@ -160,6 +193,9 @@ static struct stop small_stop(struct input *in)
 	s.waker = s.waker_serial ? 0 : take(in, 1) % THREADS;
 	s.obj = (uint64_t)take(in, 1) * 16;
 	s.cpu_pid = take(in, 1);
+	s.stack = take(in, 1) * 3;
+	s.holder = s.cpu_pid & 1 ? take(in, 1) % THREADS : 0;
+	s.holder_stack = s.cpu_pid & 2 ? 1000 : 0;
 	return s;
 }
 
@@ -179,6 +215,8 @@ static void introduce(struct model *m, struct input *in)
 	uint32_t serial = take(in, 1) % THREADS;
 	struct task_info info = { .pid = take(in, 1) % 2, .tid = take(in, 1) % THREADS };
 
+	info.tp = info.tid;
+
 	info.adopted_ns = take(in, 2) % TIMES;
 	memset(info.comm, 'x', sizeof(info.comm));
 	timeline_thread(m->t, serial, &info);
@@ -192,6 +230,7 @@ static void forget(struct model *m, uint32_t serial)
 	m->introduced[serial] = m->heard_of[serial] = false;
 	memset(m->stopped[serial], 0, sizeof(m->stopped[serial]));
 	memset(m->overlaid[serial], 0, sizeof(m->overlaid[serial]));
+	memset(m->looked[serial], 0, sizeof(m->looked[serial]));
 }
 
 static void prune(struct model *m, uint64_t before)
@@ -202,7 +241,8 @@ static void prune(struct model *m, uint64_t before)
 		size_t left = TIMES - before;
 
 		if (!m->introduced[i] && !memchr(m->stopped[i] + before, true, left) &&
-		    !memchr(m->overlaid[i] + before, true, left))
+		    !memchr(m->overlaid[i] + before, true, left) &&
+		    (left < 2 || !memchr(m->looked[i] + before + 1, true, left - 1)))
 			m->heard_of[i] = false; /* nothing is left of it */
 	}
 }
@@ -271,6 +311,15 @@ static void act(struct model *m, struct input *in)
 	case 8:
 		if (take(in, 1) == 'b') /* slow, hence rare */
 			burst(m, in);
+		break;
+	case 9:
+		s = small_stop(in);
+		s.flags = STOP_SAMPLE;
+		add(m, &s);
+		break;
+	case 10:
+		from = take(in, 2) % TIMES;
+		run(m, take(in, 1) % THREADS, from, from + take(in, 2) % (TIMES - from));
 		break;
 	default:
 		s = small_stop(in);

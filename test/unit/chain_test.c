@@ -367,6 +367,8 @@ TEST(chain_id_changes_with_everything_that_tells_chains_apart)
 	DIFFERS(hop[1].obj, 4712);
 	DIFFERS(hop[1].name[0], 'D');
 	DIFFERS(hop[1].name[4], '\0');
+	DIFFERS(hop[0].stack, 300);
+	DIFFERS(hop[1].stack, 300);
 #undef DIFFERS
 	return 0;
 }
@@ -386,6 +388,21 @@ TEST(chain_id_is_the_same_from_one_time_to_the_next)
 	id = chain_id(&c);
 	c.hop[0].obj++;
 	CHECK_U64(chain_id(&c), id);
+	return 0;
+}
+
+TEST(chain_bare_id_is_the_same_whatever_the_lines_are)
+{
+	struct chain c = two_hops();
+	uint64_t id = chain_bare_id(&c);
+
+	CHECK_U64(id, chain_id(&c));
+	c.hop[0].stack = 300;
+	c.hop[1].stack = 301;
+	CHECK_U64(chain_bare_id(&c), id);
+	CHECK(chain_id(&c) != id);
+	c.hop[1].obj++;
+	CHECK(chain_bare_id(&c) != id);
 	return 0;
 }
 

@@ -9,7 +9,10 @@
 #include "base/util.h"
 #include "chain/chain.h"
 
-/* Thread 'A' has serial 1, pid 101, tid 201 and the name "A"; 'B' has 2, 102, 202. */
+/*
+ * Thread 'A' has serial 1, pid 101, tid 201, thread pointer 0x1000 and the name "A"; 'B' has 2, 102,
+ * 202, 0x2000.
+ */
 static inline uint32_t serial_of(int who)
 {
 	return (uint32_t)(who - 'A' + 1);
@@ -21,6 +24,7 @@ static inline void follow(struct timeline *t, int who, uint64_t adopted_ns)
 	struct task_info info = { .pid = 100 + serial,
 				  .tid = 200 + serial,
 				  .adopted_ns = adopted_ns,
+				  .tp = 0x1000 * serial,
 				  .comm = { (char)who } };
 
 	timeline_thread(t, serial, &info);
@@ -82,6 +86,16 @@ static inline struct stop overlay(int who, uint64_t from, uint64_t run, enum sta
 	return s;
 }
 
+/* A look at a thread that ran. */
+static inline struct stop look(int who, uint64_t at, uint64_t stack)
+{
+	struct stop s = ended(who, at, at, at, STATE_RUN, WAKER_nobody);
+
+	s.flags = STOP_SAMPLE;
+	s.stack = stack;
+	return s;
+}
+
 static inline void add(struct timeline *t, struct stop s)
 {
 	timeline_add(t, &s);
@@ -109,7 +123,10 @@ static inline void text_add(struct text *text, const char *fmt, ...)
 	text->len = min_u64(text->len + (size_t)n, sizeof(text->s) - 1);
 }
 
-/* "0-9 A.futex B.read/block" and so on, "; " between pieces, "?" after what is not complete. */
+/*
+ * "0-9 A.futex B.read/block" and so on, "; " between pieces, "#300" after the hop whose stack that is,
+ * "?" after what is not complete.
+ */
 static inline void text_piece(const struct piece *p, void *arg)
 {
 	struct text *text = arg;
@@ -124,6 +141,8 @@ static inline void text_piece(const struct piece *p, void *arg)
 			text_add(text, "/%s", waker_names[h->by]);
 		if (h->cpu_pid)
 			text_add(text, "@%u", h->cpu_pid);
+		if (h->stack)
+			text_add(text, "#%llu", (unsigned long long)h->stack);
 	}
 	text_add(text, "%s", p->chain.complete ? "" : "?");
 	if (!text->pieces++)

@@ -401,9 +401,16 @@ static struct timeline *random_past(uint32_t seed)
 		s.cpu_pid = next_random(&seed) % 3;
 		if (next_random(&seed) % 3 == 0)
 			s.by = (uint8_t)(next_random(&seed) % WAKER_COUNT);
+		s.stack = next_random(&seed) % 3 ? 0 : 300 + next_random(&seed) % 3;
+		if (next_random(&seed) % 4 == 0)
+			s.holder = next_random(&seed) % 7 * 0x1000;
+		if (next_random(&seed) % 4 == 0)
+			s.holder_stack = 400;
 		if (next_random(&seed) % 8 == 0)
 			s = overlay(who, from, wake + 1, STATE_GC);
 		add(t, s);
+		if (next_random(&seed) % 2)
+			add(t, look(who, from / 2, 500 + next_random(&seed) % 3));
 	}
 	return t;
 }

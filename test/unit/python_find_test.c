@@ -99,8 +99,7 @@ TEST(python_is_not_found_where_there_is_none)
 static int watch_start(const char *path, bool *ret_found)
 {
 	struct py_layout l;
-	char why[WHY];
-	int refused = 0;
+	char why[WHY], refusal[WHY] = "";
 	pid_t pid = fork();
 
 	if (!pid) {
@@ -111,10 +110,11 @@ static int watch_start(const char *path, bool *ret_found)
 	while (!waitpid(pid, NULL, WNOHANG)) {
 		enum py_found found = py_find(pid, &l, why, sizeof(why));
 
-		refused += found == PY_REFUSED;
+		if (found == PY_REFUSED)
+			str_copy(refusal, sizeof(refusal), why);
 		*ret_found |= found == PY_FOUND;
 	}
-	return refused ? test_fail(__FILE__, __LINE__, "%s: %s", path, why) : 0;
+	return refusal[0] ? test_fail(__FILE__, __LINE__, "%s: %s", path, refusal) : 0;
 }
 
 TEST(python_that_starts_or_ends_is_never_refused)

@@ -47,7 +47,7 @@ static inline void interpreters_find(struct interpreters *ret)
 
 struct live {
 	pid_t pid;
-	char said[256]; /* the first line of its output */
+	char said[4096]; /* the first line of its output */
 };
 
 /* Run a program until it has said something; false: it has said nothing. */

@@ -27,7 +27,7 @@ STORE_TEST(store_schema_has_a_column_for_every_state_and_counter_in_order)
 #undef X
 	snprintf(want + at, sizeof(want) - at, ";minor_faults;major_faults;kernel_ns");
 	CHECK(COUNTER_COUNT == 3);
-	CHECK_STR(columns("call", 15), want);
+	CHECK_STR(columns("call", 16), want);
 	at = strlen(want);
 	snprintf(want + at, sizeof(want) - at, ";hist");
 	CHECK_STR(columns("op_second", 9), want);
@@ -49,6 +49,7 @@ static struct record gap(void)
 		.out = 35,
 		.usual_ns = 36,
 		.site = 1ull << 63,
+		.stack = UINT64_MAX - 1,
 		.who_count = 2,
 		.who = { { 1, 2, 3, "x" }, { 4, 5, 6, "y" }, { 7, 8, 9, "not counted" } },
 	};
@@ -69,13 +70,15 @@ STORE_TEST(store_keeps_a_call_and_its_culprits_exactly)
 		return 1;
 	rec.depth = 1;
 	CHECK(!store_call(store, thread, &rec, &id));
-	CHECK_STR(trace_ask(store,
-			    "SELECT call.id, thread, o.symbol, n.symbol, start_ns, dur_ns, because,"
-			    " depth, ret, bytes, stream, aux, out, usual_ns, site, run_ns, gc_ns,"
-			    " throttled_ns, fsync_ns, unknown_ns, minor_faults, major_faults,"
-			    " kernel_ns FROM call JOIN op o ON o.id=op JOIN op n ON n.id=next_op"),
-		  "1|1|(between calls)|cudaFree|1700000000000000030|31|33|1|-2|32|-1|34|35|36|"
-		  "-9223372036854775808|1000|1001|1007|1014|1026|2000|2001|2002");
+	CHECK_STR(
+		trace_ask(
+			store,
+			"SELECT call.id, thread, o.symbol, n.symbol, start_ns, dur_ns, because,"
+			" depth, ret, bytes, stream, aux, out, usual_ns, site, stack, run_ns, gc_ns,"
+			" throttled_ns, fsync_ns, unknown_ns, minor_faults, major_faults,"
+			" kernel_ns FROM call JOIN op o ON o.id=op JOIN op n ON n.id=next_op"),
+		"1|1|(between calls)|cudaFree|1700000000000000030|31|33|1|-2|32|-1|34|35|36|"
+		"-9223372036854775808|-2|1000|1001|1007|1014|1026|2000|2001|2002");
 	CHECK_STR(trace_ask(store, "SELECT call, pid, cpu, text, ns FROM call_culprit"
 				   " JOIN string ON string.id=comm ORDER BY pid"),
 		  "1|1|2|x|3;1|4|5|y|6");

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/fail.h"
+#include "test/unit/made_stack.h"
 #include "test/unit/trace.h"
 
 /* Anything but NUL, as comm and argv may be. */
@@ -43,6 +44,18 @@ static int fill_waits(struct store *s, int64_t thread, uint32_t i)
 	CHECK(!store_call_wait(s, call, wait.chain, i));
 	CHECK(!store_step(s, thread, &step));
 	CHECK(!store_step_second(s, thread, i, &sum));
+	return 0;
+}
+
+static int fill_stacks(struct store *s, int64_t thread, uint32_t i)
+{
+	struct made_stack made = { 0 };
+	struct sample_row row = { .op = &op_table[OP_GAP], .stack = UINT64_MAX - i, .ns = i };
+
+	make_frame(&made, FRAME_python, hostile[i], hostile[ARRAY_LEN(hostile) - 1 - i], (int)i);
+	make_frame(&made, FRAME_native, hostile[i], "/lib/libc.so.6", 0);
+	CHECK(!store_put_stack(s, made_stack(&made, row.stack)));
+	CHECK(!store_sample_second(s, thread, i, &row));
 	return 0;
 }
 
@@ -110,7 +123,7 @@ static int fill(struct store *s)
 		CHECK(!store_call(s, thread, &rec, NULL));
 		CHECK(!store_coverage(s, process, &coverage));
 		CHECK(!store_loss(s, i, hostile[i], i));
-		if (fill_waits(s, thread, i) || fill_host(s, i))
+		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_stacks(s, thread, i))
 			return 1;
 	}
 	CHECK(!store_account(s, 20, &account));
@@ -169,11 +182,12 @@ static char *dump(struct store *s)
 TEST(store_dump_and_load_give_the_same_trace)
 {
 	static const char *const tables[] = {
-		"node",         "string",      "run",        "clock",         "process",
-		"thread",       "op",          "op_second",  "blame_second",  "call",
-		"call_culprit", "chain",       "hop",        "wait_second",   "call_wait",
-		"step",         "step_second", "host_event", "system_second", "core_second",
-		"incident",     "loss",        "account",    "coverage"
+		"node",         "string",      "run",          "clock",         "process",
+		"thread",       "op",          "op_second",    "blame_second",  "call",
+		"call_culprit", "chain",       "hop",          "wait_second",   "call_wait",
+		"step",         "step_second", "host_event",   "system_second", "core_second",
+		"incident",     "loss",        "account",      "coverage",      "frame",
+		"stack",        "stack_frame", "sample_second"
 	};
 	struct store *s, *copy;
 	char *text, *again;

@@ -13,12 +13,12 @@ static struct chain disk_chain(void)
 			{ .serial = 1, .pid = 10, .tid = 11, .comm = "python3",
 			  .state = STATE_FUTEX, .by = WAKER_task, .nr = 202, .irq = 12, .fd = 13,
 			  .flags = STOP_HEALED, .cpu = 14, .cpu_pid = 15,
-			  .obj = UINT64_MAX, .obj2 = 1ull << 63,
+			  .obj = UINT64_MAX, .obj2 = 1ull << 63, .stack = UINT64_MAX - 2,
 			  .object = OBJECT_gil, .relation = RELATION_self, .name = "the GIL" },
 			{ .serial = 2, .pid = 20, .tid = 21, .comm = "loader",
 			  .state = STATE_READ, .by = WAKER_block, .nr = -1, .irq = 22, .fd = 23,
 			  .flags = STOP_IOWAIT | STOP_PACKET_LOSS, .cpu = 24, .cpu_pid = 25,
-			  .obj = 26, .obj2 = 27,
+			  .obj = 26, .obj2 = 27, .stack = NO_STACK_unreadable,
 			  .object = OBJECT_file, .relation = RELATION_child,
 			  .name = "train/part-17" },
 		},
@@ -40,6 +40,7 @@ static int same_hop(const struct hop *got, const struct hop *want)
 	CHECK_U64(got->cpu_pid, want->cpu_pid);
 	CHECK_U64(got->obj, want->obj);
 	CHECK_U64(got->obj2, want->obj2);
+	CHECK_U64(got->stack, want->stack);
 	CHECK(got->object == want->object);
 	CHECK(got->relation == want->relation);
 	CHECK_STR(got->name, want->name);
@@ -208,7 +209,7 @@ STORE_TEST(store_writes_more_chains_than_it_remembers)
 	int64_t id;
 
 	for (int round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < CHAINS_KNOWN + 100; i++) {
+		for (uint32_t i = 0; i < IDS_KNOWN + 100; i++) {
 			chain.hop[0].pid = i;
 			CHECK(!store_chain(store, &chain, &id));
 		}
@@ -280,10 +281,11 @@ STORE_TEST(store_find_chain_of_one_that_is_too_long_is_cut)
 			  "WITH RECURSIVE more(k) AS (SELECT 2 UNION ALL SELECT k+1 FROM more"
 			  " WHERE k < 1000) INSERT INTO hop SELECT chain, k, pid, tid, comm,"
 			  " relation, state, waker, object, name, cpu, cpu_pid, nr, flags, obj,"
-			  " obj2 FROM hop, more WHERE n=0"));
-	CHECK(!store_exec(store, "INSERT INTO hop SELECT chain, -3, pid, tid, comm, relation,"
-				 " state, waker, object, name, cpu, cpu_pid, nr, flags, obj, obj2"
-				 " FROM hop WHERE n=0"));
+			  " obj2, stack FROM hop, more WHERE n=0"));
+	CHECK(!store_exec(store,
+			  "INSERT INTO hop SELECT chain, -3, pid, tid, comm, relation,"
+			  " state, waker, object, name, cpu, cpu_pid, nr, flags, obj, obj2, stack"
+			  " FROM hop WHERE n=0"));
 	CHECK(!store_find_chain(store, id, &got));
 	CHECK(got.hops == HOPS_MAX && !got.complete);
 	if (same_hop(&got.hop[1], &chain.hop[1]))

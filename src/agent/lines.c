@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Holds the stacks, and remembers which of them the store has. */
+#include "agent/lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "native/native.h"
+
+#define FORGET_NS (15 * 1000000000ull) /* longer than stops are kept */
+#define NEW_PER_SECOND 4096 /* stacks stored: more say nothing new, but fill the disk */
+#define STORED_MAX 65536 /* remembered; then all are forgotten, which costs only time */
+
+struct dead {
+	uint32_t generation;
+	uint64_t at_ns;
+};
+
+struct lines {
+	struct stacks *stacks; /* NULL: off */
+	struct native *native;
+	lines_fetch_fn fetch;
+	void *arg;
+	bool fetching;
+	struct hash *stored; /* id of the content */
+	unsigned fresh; /* stored in this second */
+	struct dead *dead; /* oldest first */
+	size_t deads;
+};
+
+/* For what did not fit into a record. The process may be gone, or be another by now: that is checked. */
+static bool read_process(void *arg, uint32_t pid, uint64_t addr, void *dst, size_t size)
+{
+	struct iovec to = { dst, size };
+	struct iovec from = { (void *)(uintptr_t)addr, size }; // NOLINT(performance-no-int-to-ptr)
+
+	(void)arg;
+	return process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == (ssize_t)size;
+}
+
+struct lines *lines_new(bool on)
+{
+	struct lines *l = xcalloc(1, sizeof(*l));
+
+	l->stored = hash_new(sizeof(uint64_t), 0);
+	if (on) {
+		l->native = native_new();
+		l->stacks = stacks_new(read_process, NULL, l, l->native);
+	}
+	return l;
+}
+
+void lines_free(struct lines *l)
+{
+	if (!l)
+		return;
+	stacks_free(l->stacks);
+	native_free(l->native);
+	hash_free(l->stored);
+	free(l->dead);
+	free(l);
+}
+
+void lines_source(struct lines *l, lines_fetch_fn fetch, void *arg)
+{
+	l->fetch = fetch;
+	l->arg = arg;
+}
+
+void lines_news(const void *record, size_t size, void *lines)
+{
+	struct lines *l = lines;
+
+	if (l->stacks)
+		(void)stacks_news(l->stacks, record, size); /* what makes no sense has no line */
+}
+
+/* ---- ids ---- */
+
+uint64_t stack_content(const struct stacks *stacks, uint64_t id, uint64_t site)
+{
+	const struct stack *stack;
+
+	if (id < STACK_REASONS)
+		return id;
+	stack = stacks_find(stacks, id, site);
+	if (!stack && site)
+		stack = stacks_find(stacks, id, 0);
+	return stack ? stack->id : NO_STACK_lost;
+}
+
+uint64_t lines_stack(struct lines *l, uint64_t id, uint64_t site)
+{
+	uint64_t content;
+
+	if (id < STACK_REASONS)
+		return id;
+	if (!l->stacks)
+		return NO_STACK_not_looked;
+	content = stack_content(l->stacks, id, site);
+	if (content == NO_STACK_lost && l->fetch && !l->fetching) {
+		l->fetching = true;
+		l->fetch(l, l->arg);
+		l->fetching = false;
+		content = stack_content(l->stacks, id, site);
+	}
+	return content;
+}
+
+/* ---- the store ---- */
+
+static bool drop(const void *key, void *value, void *arg)
+{
+	(void)key;
+	(void)value;
+	(void)arg;
+	return true;
+}
+
+void lines_rollback(struct lines *l)
+{
+	hash_each(l->stored, drop, NULL);
+}
+
+int lines_store(struct lines *l, struct store *store, uint64_t id)
+{
+	const struct stack *stack;
+	int err;
+
+	if (id < STACK_REASONS || !l->stacks || hash_get(l->stored, &id))
+		return 0;
+	stack = l->fresh < NEW_PER_SECOND ? stacks_content(l->stacks, id) : NULL;
+	if (!stack)
+		return 0;
+	err = store_put_stack(store, stack);
+	if (err)
+		return err;
+	l->fresh++;
+	if (hash_count(l->stored) >= STORED_MAX)
+		lines_rollback(l);
+	hash_put(l->stored, &id);
+	return 0;
+}
+
+int lines_store_chain(struct lines *l, struct store *store, const struct chain *chain)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < chain->hops; i++)
+		err = lines_store(l, store, chain->hop[i].stack);
+	return err;
+}
+
+/* ---- for people ---- */
+
+char *lines_say(const struct lines *l, uint64_t id, char *dst, size_t cap)
+{
+	const struct stack *stack = l->stacks ? stacks_content(l->stacks, id) : NULL;
+	const struct frame *f = stack ? stack_user_frame(stack) : NULL;
+	const char *base = f ? strrchr(f->file, '/') : NULL;
+
+	if (cap)
+		dst[0] = '\0';
+	if (f)
+		snprintf(dst, cap, " at %.80s() %.60s:%d", f->func, base ? base + 1 : f->file,
+			 f->line);
+	return dst;
+}
+
+/* ---- giving up ---- */
+
+void lines_forget(struct lines *l, uint32_t generation)
+{
+	if (!l->stacks)
+		return;
+	l->dead = xrealloc(l->dead, l->deads + 1, sizeof(*l->dead));
+	l->dead[l->deads++] = (struct dead){ generation, clock_boot_ns() };
+}
+
+bool lines_tick(struct lines *l, uint64_t now)
+{
+	size_t old = 0;
+
+	l->fresh = 0;
+	while (old < l->deads && l->dead[old].at_ns + FORGET_NS < now)
+		stacks_forget(l->stacks, l->dead[old++].generation);
+	l->deads -= old;
+	if (old)
+		memmove(l->dead, l->dead + old, l->deads * sizeof(*l->dead));
+	return l->stacks && stacks_full(l->stacks);
+}
+
+void lines_reset(struct lines *l)
+{
+	if (l->stacks)
+		stacks_reset(l->stacks);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which line of code: what the probes tell of stacks, and the stacks that rows of the store need. */
+#ifndef AGENT_LINES_H
+#define AGENT_LINES_H
+
+#include "chain/chain.h"
+#include "stack/stack.h"
+#include "store/store.h"
+
+struct lines;
+
+/* on: false makes one that knows no stack and takes no news. */
+struct lines *lines_new(bool on);
+void lines_free(struct lines *l);
+
+/* Brings what is waiting in the ring of news, each record to lines_news(). */
+typedef void (*lines_fetch_fn)(struct lines *l, void *arg);
+void lines_source(struct lines *l, lines_fetch_fn fetch, void *arg);
+
+/* One record of that ring; `lines` is the struct lines. */
+void lines_news(const void *record, size_t size, void *lines);
+
+/*
+ * From the id that the probes gave to the id of the content, with the native frames of the call from
+ * `site` (0: no call) where these are known. A reason stays what it is; NO_STACK_lost: never heard of.
+ */
+uint64_t stack_content(const struct stacks *stacks, uint64_t id, uint64_t site);
+
+/* The same, and what is not known yet is fetched first: its news may still be in the ring. */
+uint64_t lines_stack(struct lines *l, uint64_t id, uint64_t site);
+
+/* Write what this row needs, once. A reason, or a stack that is gone, needs nothing. */
+int lines_store(struct lines *l, struct store *store, uint64_t stack);
+int lines_store_chain(struct lines *l, struct store *store, const struct chain *chain);
+
+/* The store gave up what was not committed. */
+void lines_rollback(struct lines *l);
+
+/* " at forward() train.py:142", or "" where that is not known. Returns dst. */
+char *lines_say(const struct lines *l, uint64_t stack, char *dst, size_t cap);
+
+/* The process is gone: what only it could have told is forgotten once its last stops are judged. */
+void lines_forget(struct lines *l, uint32_t generation);
+
+/* Once a second. True: too much is held; empty the probes' maps of stacks, then lines_reset(). */
+bool lines_tick(struct lines *l, uint64_t now);
+void lines_reset(struct lines *l);
+
+#endif

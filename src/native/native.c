@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Unwinds copies of C stacks and names their frames. */
+#include "native/native.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/util.h"
+#include "capture/elf.h"
+#include "capture/maps.h"
+#include "native/native_int.h"
+
+struct native *native_new(void)
+{
+	struct native *n = xcalloc(1, sizeof(*n));
+
+	n->debug_root = "/usr/lib/debug";
+	names_init(&n->names);
+	return n;
+}
+
+void native_free(struct native *n)
+{
+	if (!n)
+		return;
+	for (size_t i = 0; i < IMAGES_MAX; i++)
+		image_free(n->image[i]);
+	procs_release(&n->procs);
+	names_release(&n->names);
+	free(n);
+}
+
+void native_forget(struct native *n, uint32_t pid)
+{
+	procs_forget(&n->procs, pid);
+}
+
+bool native_full(const struct native *n)
+{
+	return names_full(&n->names);
+}
+
+static void close_source(struct source *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
+/* Files are let go, and the least recently used ones forgotten until the rest fits. */
+static void end_call(struct native *n)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < IMAGES_MAX; i++) {
+		if (!n->image[i])
+			continue;
+		close_source(&n->image[i]->own);
+		close_source(&n->image[i]->debug);
+		total += n->image[i]->bytes;
+	}
+	while (total > IMAGE_BYTES_MAX) {
+		size_t oldest = IMAGES_MAX;
+
+		for (size_t i = 0; i < IMAGES_MAX; i++) {
+			if (n->image[i] && n->image[i]->bytes &&
+			    (oldest == IMAGES_MAX || n->image[i]->call < n->image[oldest]->call))
+				oldest = i;
+		}
+		total -= n->image[oldest]->bytes;
+		image_free(n->image[oldest]);
+		n->image[oldest] = NULL;
+	}
+}
+
+static void begin_call(struct native *n)
+{
+	n->call++;
+	n->budget = CALL_BYTES_MAX;
+}
+
+static bool identify(int fd, const struct map *m, struct identity *ret)
+{
+	struct stat st;
+
+	memset(ret, 0, sizeof(*ret));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < 0)
+		return false;
+	ret->dev = m->dev;
+	ret->inode = m->inode;
+	ret->real_dev = st.st_dev;
+	ret->real_inode = st.st_ino;
+	ret->size = (uint64_t)st.st_size;
+	ret->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000ull + (uint64_t)st.st_mtim.tv_nsec;
+	if (elf_build_id(fd, ret->build_id, sizeof(ret->build_id)))
+		ret->build_id[0] = '\0';
+	return true;
+}
+
+/* A free place, or that of the file that was not needed for longest. */
+static size_t place_for_image(struct native *n)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 0; i < IMAGES_MAX; i++) {
+		if (!n->image[i])
+			return i;
+		if (n->image[i]->call < n->image[oldest]->call)
+			oldest = i;
+	}
+	image_free(n->image[oldest]);
+	n->image[oldest] = NULL;
+	return oldest;
+}
+
+static struct image *same_image(struct native *n, const struct identity *id, size_t *ret_slot)
+{
+	for (size_t i = 0; i < IMAGES_MAX; i++) {
+		if (n->image[i] && !memcmp(&n->image[i]->id, id, sizeof(*id))) {
+			*ret_slot = i;
+			return n->image[i];
+		}
+	}
+	return NULL;
+}
+
+/* Take over fd. */
+static struct image *take_image(struct native *n, struct map *m, int fd)
+{
+	struct identity id;
+	struct image *im;
+	size_t slot;
+
+	if (!identify(fd, m, &id)) {
+		close(fd);
+		return NULL;
+	}
+	im = same_image(n, &id, &slot);
+	if (im && im->own.fd >= 0) {
+		close(fd); /* mapped twice, already open */
+	} else if (im) {
+		im->own.fd = fd;
+	} else {
+		slot = place_for_image(n);
+		im = n->image[slot] = xcalloc(1, sizeof(*im));
+		im->id = id;
+		im->serial = ++n->serial;
+		im->own = (struct source){ fd, id.size, &n->budget };
+		im->debug.fd = -1;
+		im->bytes = sizeof(*im);
+		image_read_headers(im, &n->elf);
+	}
+	m->serial = im->serial;
+	m->slot = (uint16_t)slot;
+	return im;
+}
+
+/* Is what was opened still what was looked at? A process may map something else there. */
+static bool unchanged(int fd, const struct identity *id)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_dev == id->real_dev && st.st_ino == id->real_inode &&
+	       (uint64_t)st.st_size == id->size;
+}
+
+static int open_map(uint32_t pid, const struct map *m)
+{
+	struct map_line line = { .start = m->start, .end = m->end };
+
+	return maps_open((int)pid, &line);
+}
+
+/* The image of a mapping; its file is open if it still can be. */
+static struct image *image_of(struct native *n, uint32_t pid, struct map *m)
+{
+	struct image *im = m->serial ? n->image[m->slot] : NULL;
+	int fd;
+
+	if (im && im->serial != m->serial)
+		im = NULL; /* evicted meanwhile */
+	if (!im) {
+		fd = open_map(pid, m);
+		im = fd < 0 ? NULL : take_image(n, m, fd);
+	} else if (im->call != n->call) {
+		fd = open_map(pid, m);
+		if (fd >= 0 && !unchanged(fd, &im->id)) {
+			close(fd);
+			m->serial = 0;
+			return NULL;
+		}
+		im->own.fd = fd < 0 ? -1 : fd;
+	}
+	if (im)
+		im->call = n->call;
+	return im;
+}
+
+/* Where an address is: in which file, and at which of its own addresses. */
+static bool locate(struct native *n, struct proc *proc, struct map *m, uint64_t addr,
+		   struct want *ret)
+{
+	*ret = (struct want){ .answer = { "", false } };
+	if (!m || m->kind != IN_FILE)
+		return false;
+	ret->module = procs_path(proc, m, &n->names);
+	ret->image = image_of(n, proc->pid, m);
+	return ret->image && image_addr(ret->image, addr - m->start + m->offset, &ret->addr);
+}
+
+static bool answered(struct want *w)
+{
+	const struct answer *a = w->image->answers ? hash_get(w->image->answers, &w->addr) : NULL;
+
+	if (a)
+		w->answer = *a;
+	return a;
+}
+
+/* Names for all frames, a file at a time: a large table is then read once for all of them. */
+static void name_frames(struct native *n, struct native_stack *s, const struct want *want)
+{
+	struct want ask[NATIVE_FRAMES];
+	bool done[NATIVE_FRAMES] = { false };
+
+	for (int i = 0; i < s->frames; i++) {
+		size_t count = 0;
+
+		for (int k = i; k < s->frames; k++) {
+			if (done[k] || !want[k].image || want[k].image != want[i].image)
+				continue;
+			done[k] = true;
+			ask[count] = want[k];
+			if (!answered(&ask[count]))
+				count++;
+		}
+		if (count)
+			symbols_find(n, ask, count);
+	}
+	for (int i = 0; i < s->frames; i++) {
+		struct want w = want[i];
+
+		if (w.image && answered(&w)) {
+			s->frame[i].func = w.answer.func;
+			s->frame[i].interpreter = w.answer.interpreter;
+		}
+	}
+}
+
+static void start_state(const struct c_stack *c, struct cfi_state *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+#if defined(__aarch64__)
+	ret->reg[29] = c->bp;
+	ret->reg[30] = c->bx;
+	ret->known = 1ull << 29 | 1ull << 30;
+#else
+	static const uint8_t regs[] = { 6, 3, 12, 13, 14, 15 };
+	const uint64_t values[] = { c->bp, c->bx, c->r12, c->r13, c->r14, c->r15 };
+
+	for (size_t i = 0; i < ARRAY_LEN(regs); i++) {
+		ret->reg[regs[i]] = values[i];
+		ret->known |= 1ull << regs[i];
+	}
+#endif
+	ret->reg[CFI_SP] = c->sp;
+	ret->known |= 1ull << CFI_SP;
+}
+
+struct unwinding {
+	struct native *n;
+	const struct c_stack *c;
+	struct proc *proc;
+	struct cfi_memory memory;
+	struct cfi_state state;
+	uint64_t ip;
+	bool behind_call; /* ip is a return address: the call is before it */
+	size_t returns; /* how many of c->returns are used up */
+};
+
+/*
+ * A function with a return probe returns to the probe's page first. Where no such page is known, an
+ * address that is in no mapping at all is taken for it.
+ */
+static struct map *real_return(struct unwinding *u)
+{
+	uint64_t back = u->behind_call ? 1 : 0;
+
+	for (;;) {
+		struct map *m = procs_find(u->proc, u->ip - back);
+		bool probe = m ? m->kind == IN_UPROBES : !u->proc->has_uprobes;
+
+		if (!m && u->proc->has_uprobes) { /* at the very start of that page */
+			m = procs_find(u->proc, u->ip);
+			probe = m && m->kind == IN_UPROBES;
+			m = probe ? m : NULL;
+		}
+		if (!probe || u->returns == C_STACK_RETURNS || !u->c->returns[u->returns])
+			return m;
+		u->ip = u->c->returns[u->returns++];
+	}
+}
+
+enum step { STEP_ON, STEP_END, STEP_LOST };
+
+/* From the frame in u to its caller; fills in what the frame's own FDE tells. */
+static enum step step(struct unwinding *u, struct want *w, struct native_frame *f)
+{
+	uint64_t full = C_STACK_BYTES;
+	struct cfi_caller caller;
+	struct cfi_row row;
+	struct fde fde;
+
+	if (!eh_find(w->image, w->addr, &u->n->eh, &fde))
+		return STEP_LOST;
+	w->func_start = fde.start;
+	if (!cfi_row_at(&fde, w->addr, &row))
+		return STEP_LOST;
+	if (!cfi_step(&fde, &row, &u->state, &u->memory, &caller)) {
+		f->cfa = caller.cfa > f->sp ? caller.cfa : f->sp;
+		if (!u->memory.outside || u->c->bytes < full || (caller.cfa && caller.cfa < f->sp))
+			return STEP_LOST;
+		return STEP_END;
+	}
+	f->cfa = caller.cfa;
+	if (caller.end || !caller.ip)
+		return STEP_END;
+	/* A stack is left upwards; a signal's may be another one altogether. */
+	if (!fde.cie.signal && caller.state.reg[CFI_SP] <= f->sp)
+		return STEP_LOST;
+	u->state = caller.state;
+	u->ip = caller.ip;
+	u->behind_call = !fde.cie.signal;
+	return STEP_ON;
+}
+
+static void unwind(struct unwinding *u, struct native_stack *s, struct want *want)
+{
+	enum step next = STEP_ON;
+
+	while (next == STEP_ON && s->frames < NATIVE_FRAMES) {
+		struct native_frame *f = &s->frame[s->frames];
+		struct want *w = &want[s->frames];
+		struct map *m = real_return(u);
+
+		*f = (struct native_frame){ .ip = u->ip - (u->behind_call ? 1 : 0),
+					    .sp = u->state.reg[CFI_SP],
+					    .cfa = u->state.reg[CFI_SP],
+					    .func = "",
+					    .module = "" };
+		s->frames++;
+		if (!locate(u->n, u->proc, m, f->ip, w)) {
+			if (w->module)
+				f->module = w->module;
+			w->image = NULL;
+			return;
+		}
+		f->module = w->module;
+		w->func_start = w->addr;
+		next = step(u, w, f);
+	}
+	s->complete = next == STEP_END;
+}
+
+bool native_unwind(struct native *n, const struct c_stack *c, struct native_stack *ret)
+{
+	struct unwinding u = { .n = n, .c = c, .ip = c->ip, .behind_call = true };
+	struct want want[NATIVE_FRAMES] = { 0 };
+
+	memset(ret, 0, sizeof(*ret));
+	u.proc = procs_get(&n->procs, c->pid);
+	if (!u.proc || !c->ip)
+		return false;
+	begin_call(n);
+	u.memory = (struct cfi_memory){ c->data, c->sp, min_u64(c->bytes, C_STACK_BYTES), false };
+	start_state(c, &u.state);
+	unwind(&u, ret, want);
+	name_frames(n, ret, want);
+	end_call(n);
+	return want[0].image;
+}
+
+bool native_symbol(struct native *n, uint32_t pid, uint64_t addr, const char **ret_func,
+		   const char **ret_module)
+{
+	struct proc *proc = procs_get(&n->procs, pid);
+	struct want w = { 0 };
+	struct fde fde;
+
+	*ret_func = *ret_module = "";
+	if (!proc)
+		return false;
+	begin_call(n);
+	if (locate(n, proc, procs_find(proc, addr), addr, &w) && !answered(&w)) {
+		w.func_start = eh_find(w.image, w.addr, &n->eh, &fde) ? fde.start : w.addr;
+		symbols_find(n, &w, 1);
+	}
+	if (w.module) {
+		*ret_module = w.module;
+		*ret_func = w.answer.func;
+	}
+	end_call(n);
+	return **ret_func;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to src/native: what its files share. */
+#ifndef NATIVE_NATIVE_INT_H
+#define NATIVE_NATIVE_INT_H
+
+#include "native/image.h"
+#include "native/names.h"
+#include "native/native.h"
+#include "native/procs.h"
+
+#define IMAGES_MAX 256
+#define IMAGE_BYTES_MAX (24u << 20) /* of all tables together; the least recently used files go */
+#define CALL_BYTES_MAX (192ull << 20) /* read from files in one call */
+
+struct native {
+	struct image *image[IMAGES_MAX];
+	uint64_t serial, call;
+	uint64_t budget; /* bytes that this call may still read */
+	const char *debug_root; /* "/usr/lib/debug", or what a test has */
+	struct names names;
+	struct procs procs;
+	struct elf elf; /* scratch */
+	struct eh_buffer eh; /* scratch */
+};
+
+/* What an address of a file is called. */
+struct answer {
+	const char *func; /* never NULL */
+	bool interpreter;
+};
+
+/* An address that wants a name. */
+struct want {
+	struct image *image;
+	const char *module; /* where the file is said to be; for .gnu_debuglink */
+	uint64_t addr; /* of the file */
+	uint64_t
+		func_start; /* of its FDE; addr where there is none: symbols without size need one */
+	struct answer answer;
+};
+
+/* Answer each of want[0..n), which are all of one file that is open. */
+void symbols_find(struct native *n, struct want *want, size_t count);
+
+/* Decide where the file's symbols come from. */
+void symbols_open(struct native *n, struct image *im, const char *module);
+
+/* The debug file that belongs to im, opened into im->debug; false: none. */
+bool debug_open(struct native *n, struct image *im, const char *module);
+
+/* Open it again in a later call. */
+bool debug_reopen(struct native *n, struct image *im);
+
+/* Decompress .gnu_debugdata into a file in memory; an fd, or -1. */
+int debug_unpack(struct native *n, const struct image *im);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the probes do, done from outside to a thread that stands still: its Python frames as records
+ * of the ring. Tests a struct py_layout, and everything that is made of the records.
+ */
+#ifndef TEST_UNIT_PYTHON_WALK_H
+#define TEST_UNIT_PYTHON_WALK_H
+
+#include "stack/stack.h"
+#include "test/unit/python_live.h"
+
+static inline uint64_t word_at(const uint8_t *from, size_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, from + offset, sizeof(word));
+	return word;
+}
+
+/* The length and the state of a string, and as much of it as fits. */
+static inline void walk_text(int pid, const struct py_layout *l, uint64_t addr, uint8_t *dst,
+			     size_t cap, __s64 *ret_len, __u32 *ret_state)
+{
+	bool ascii;
+
+	*ret_len = -1;
+	if (!live_read(pid, addr + 16, ret_len, 8) || !live_read(pid, addr + 32, ret_state, 4))
+		return;
+	ascii = *ret_state >> 6 & 1;
+	(void)live_read(pid, addr + (ascii ? l->str_ascii : l->str_compact), dst,
+			(size_t)min_u64((uint64_t)*ret_len * (*ret_state >> 2 & 7), cap));
+}
+
+static inline bool walk_code(int pid, const struct py_layout *l, uint64_t addr, struct py_code *ret)
+{
+	uint8_t raw[256];
+
+	memset(ret, 0, sizeof(*ret));
+	if (l->code_size > sizeof(raw) || !live_read(pid, addr + l->code_from, raw, l->code_size))
+		return false;
+	ret->kind = NEWS_code;
+	ret->pid = (uint32_t)pid;
+	ret->generation = l->generation;
+	ret->code = addr;
+	ret->fp = 7;
+	ret->version = l->version;
+	memcpy(&ret->line, raw + l->code_line - l->code_from, 4);
+	walk_text(pid, l, word_at(raw, l->code_name - l->code_from), ret->name, sizeof(ret->name),
+		  &ret->name_len, &ret->name_state);
+	walk_text(pid, l, word_at(raw, l->code_file - l->code_from), ret->file, sizeof(ret->file),
+		  &ret->file_len, &ret->file_state);
+	ret->table_addr = word_at(raw, l->code_table - l->code_from) + 32;
+	return live_read(pid, ret->table_addr - 16, &ret->table_len, 8) &&
+	       live_read(pid, ret->table_addr, ret->table,
+			 (size_t)min_u64((uint64_t)ret->table_len, sizeof(ret->table)));
+}
+
+/* The interpreter's own frames, and those of a function that has not begun, are not for people. */
+static inline bool walk_skips(int pid, const struct py_layout *l, const uint8_t *frame,
+			      uint64_t code, int64_t lasti)
+{
+	int32_t traceable = 0;
+
+	if (l->version < 0x30b)
+		return false;
+	if (frame[l->frame_owner] >= l->skip_owner || !code || code == l->none)
+		return true;
+	(void)live_read(pid, code + l->code_traceable, &traceable, sizeof(traceable));
+	return frame[l->frame_owner] != 1 && lasti / 2 < traceable;
+}
+
+/* The frames of the thread whose pthread_self() is `self`, told to s; false: not readable. */
+static inline bool walk(int pid, const struct py_layout *l, uint64_t self, struct stacks *s,
+			struct py_stack *ret)
+{
+	uint64_t ts, at, code;
+	uint32_t key;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->kind = NEWS_stack;
+	ret->pid = (uint32_t)pid;
+	ret->generation = l->generation;
+	ret->id = 0x1234567;
+	if (!live_read(pid, l->key, &key, 4) ||
+	    !live_read(pid, self + (uint64_t)l->tsd + key * (uint64_t)l->tsd_step, &ts, 8) ||
+	    !live_read(pid, ts + (uint64_t)l->ts_frame, &at, 8))
+		return false;
+	if (l->cframe_current >= 0 && !live_read(pid, at + (uint64_t)l->cframe_current, &at, 8))
+		return false;
+	while (at && ret->frames < PY_FRAMES) {
+		struct py_frame *f = &ret->frame[ret->frames];
+		struct py_code record;
+		uint8_t frame[128];
+		int64_t lasti;
+
+		if (!live_read(pid, at, frame, l->frame_size))
+			return false;
+		code = word_at(frame, l->frame_code) & ~7ull;
+		lasti = (int64_t)(word_at(frame, l->frame_instr) - code - l->code_first_instr);
+		if (l->version < 0x30b)
+			lasti = (int32_t)word_at(frame, l->frame_instr) *
+				(l->version == 0x309 ? 1 : 2);
+		if (walk_skips(pid, l, frame, code, lasti)) {
+			if (ret->frames && frame[l->frame_owner] >= l->skip_owner)
+				f[-1].anchor = at;
+		} else {
+			*f = (struct py_frame){ .code = code, .fp = 7, .lasti = (int32_t)lasti };
+			ret->frames++;
+			if (!walk_code(pid, l, code, &record) ||
+			    !stacks_news(s, &record, sizeof(record)))
+				return false;
+		}
+		at = word_at(frame, l->frame_previous);
+	}
+	return stacks_news(s, ret, sizeof(*ret));
+}
+
+#endif
