@@ -8,6 +8,8 @@
 . "$LAB/lib/cgroup.sh"
 # shellcheck source=test/lab/lib/disk.sh
 . "$LAB/lib/disk.sh"
+# shellcheck source=test/lab/lib/fuse.sh
+. "$LAB/lib/fuse.sh"
 # shellcheck source=test/lab/lib/net.sh
 . "$LAB/lib/net.sh"
 
