@@ -26,7 +26,7 @@ case $((${2:-1} % 3)) in
 	slow_disk read $((kb * 1024 * 25))
 	inside "$group"
 	;;
-1) slow=sleep ;;
+1) slow="sleep" ;;
 2) slow=cpu ;;
 esac
 disk=$from
@@ -37,8 +37,10 @@ within=
 pick loop worker
 if [ "$picked" = loop ]; then
 	work "$cpu" memory read --path "$fuse" ${direct:+"$direct"}
+	line memory.py:read
 else
 	work "$cpu" loader disk --path "$fuse" --cpu "$other" ${direct:+"$direct"}
+	line loader.py:get
 fi
 guilty "$server"
 trace

@@ -42,7 +42,8 @@ def attributes(node):
     """Of a node, as the kernel wants them."""
     mode, size = (stat.S_IFDIR | 0o755, 0) if node == ROOT else (
         stat.S_IFREG | 0o444, os.path.getsize(paths[node]))
-    return ATTRIBUTES.pack(node, size, (size + 511) // 512, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
+    times = [0] * 6
+    return ATTRIBUTES.pack(node, size, (size + 511) // 512, *times, mode, 1, 0, 0, 0, 4096, 0)
 
 
 def lookup(_, body):
@@ -146,10 +147,13 @@ def take_away_later():
 
 lab.libc.prctl(lab.PR_SET_PDEATHSIG, signal.SIGKILL)  # with the scenario
 end = take_away_later()
-fuse = os.open("/dev/fuse", os.O_RDWR)
+try:
+    fuse = os.open("/dev/fuse", os.O_RDWR)
+except OSError as error:
+    raise SystemExit("skip: /dev/fuse: " + error.strerror) from error
 told = "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other" % fuse
 if lab.libc.mount(b"lab", o.mountpoint.encode(), b"fuse.lab",
                   ctypes.c_ulong(MS_RDONLY | MS_NOSUID | MS_NODEV), told.encode()):
-    raise SystemExit("cannot mount: " + os.strerror(ctypes.get_errno()))
+    raise SystemExit("skip: cannot mount FUSE: " + os.strerror(ctypes.get_errno()))
 server.ready()
 serve(fuse)
