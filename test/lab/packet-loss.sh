@@ -15,6 +15,7 @@ rnd 3
 kb=$((24 + 12 * rnd))
 pick cubic reno
 
+need tc
 network
 small_packets
 in_network "$far"

@@ -40,6 +40,13 @@ later() {
 	undo="$1; $undo"
 }
 
+# need TOOL...: that are not everywhere
+need() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || skip "$tool is not installed"
+	done
+}
+
 # allowed_cpus: those that we may use, one in a line
 allowed_cpus() {
 	sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr ',' '\n' |

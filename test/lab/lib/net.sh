@@ -7,6 +7,7 @@ near_ip=10.213.77.1 far_ip=10.213.77.2
 # network: the namespaces $near and $far, and their addresses $near_ip and $far_ip
 network() {
 	near=lab-near.$$ far=lab-far.$$
+	need ip
 	ip netns add "$near" 2>/dev/null || skip "no network namespaces"
 	later "ip netns del $near"
 	ip netns add "$far"
