@@ -127,7 +127,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/fuzz/run \
+SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
@@ -183,14 +183,15 @@ $(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
 bench: $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench $(OUT)/bench/libcudart.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
 	$(OUT)/bench/switch_bench $(ROUNDS)
-# What test/gpu/run needs, in one folder that can be carried to a machine with a GPU.
+# What test/gpu/run and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
-		$(OUT)/bench/libcudart.so.0
+		$(OUT)/bench/libcudart.so.0 sim
 	strip -o $(OUT)/gpu/culprit $(OUT)/culprit
 	strip -o $(OUT)/gpu/probe_bench $(OUT)/bench/probe_bench
 	strip -o $(OUT)/gpu/switch_bench $(OUT)/bench/switch_bench
 	strip $(OUT)/gpu/plain_count
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
+	cp -R $(OUT)/sim $(OUT)/gpu/
 
 .PHONY: all sim setup setup-test demo test e2e lab bench gpu fuzz fmt lint doc install clean
 .DELETE_ON_ERROR:

@@ -125,11 +125,12 @@ static int served_file(const struct chain *c, int end)
 	return -1;
 }
 
-static struct verdict file_of(const struct chain *c, int h)
+/* It is about the file of hop h; who is the one to ask for it sooner, or to serve it sooner. */
+static struct verdict file_of(const struct chain *c, int h, int who)
 {
 	bool writes = c->hop[h].state == STATE_WRITE || c->hop[h].state == STATE_FSYNC;
 
-	return blame(writes ? CAUSE_disk_write : CAUSE_disk_read, h, h);
+	return blame(writes ? CAUSE_disk_write : CAUSE_disk_read, who, h);
 }
 
 /* ---- what the last hop did ---- */
@@ -229,7 +230,7 @@ static struct verdict by_state(const struct chain *c, int end, const struct arou
 	case STATE_PATH:
 	case STATE_WRITE:
 	case STATE_FSYNC:
-		return file_of(c, end);
+		return file_of(c, end, end);
 	case STATE_URING:
 	case STATE_MMAP:
 	case STATE_SYSCALL:
@@ -297,7 +298,7 @@ struct verdict classify(const struct chain *c, enum op_class place, const struct
 	if (driver_waits(c, end, place))
 		return healthy(is(place, GPU_CALLS) ? HEALTHY_gpu : HEALTHY_small);
 	h = served_file(c, end);
-	v = h >= 0 ? file_of(c, h) : by_state(c, end, around);
+	v = h >= 0 ? file_of(c, h, end) : by_state(c, end, around);
 	if (around->killed && by_the_kill(c, end, v.cause))
 		return blame(CAUSE_oom, WHO_NOBODY, -1);
 	return v;

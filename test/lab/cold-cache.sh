@@ -3,6 +3,7 @@
 # The loop reads its samples itself, from a slow disk and not from memory.
 # cause: disk-read
 # culprit: self
+# line: memory.py:read
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

@@ -3,6 +3,8 @@
 # The worker that makes the batches reads files from a slow disk.
 # cause: disk-read
 # culprit: the worker
+# line: loader.py:get
+# culprit-line: memory.py:read
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

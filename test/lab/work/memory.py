@@ -28,7 +28,7 @@ class Region:
         self.address = ctypes.addressof(self._view)
 
     def write(self, offset=0, length=None):
-        ctypes.memset(self.address + offset, 1, length or self.bytes)
+        ctypes.memset(self.address + offset, 1, length or self.bytes)  # lab:line write
 
     def close(self):
         del self._view
@@ -58,12 +58,12 @@ def read_file(path, cold, direct=False):
     fd = os.open(path, os.O_RDONLY | (os.O_DIRECT if cold and direct else 0))
     if cold and direct:
         buffer = mmap.mmap(-1, size)
-        os.readv(fd, [buffer])
+        os.readv(fd, [buffer])  # lab:line read
         buffer.close()
     else:
         if cold:
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.read(fd, size)
+        os.read(fd, size)  # lab:line read
     os.close(fd)
     return size
 
@@ -81,7 +81,7 @@ def checkpoint(loop):
             with loop.losing():
                 fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
                 os.write(fd, weights)
-                os.fsync(fd)
+                os.fsync(fd)  # lab:line fsync
                 os.close(fd)
     return step
 
@@ -128,7 +128,7 @@ def replace(loop):
     def step():
         with loop.beyond_normal("replace"):
             kept.append(os.memfd_create("batch"))
-            os.write(kept[-1], contents)
+            os.write(kept[-1], contents)  # lab:line replace
             while len(kept) * loop.o.mb > (loop.o.total_mb if loop.sick else loop.o.well_mb):
                 os.close(kept.popleft())
         loop.compute(loop.o.host_ms)
@@ -147,7 +147,7 @@ def touch(loop):
         with loop.beyond_normal("touch"):
             for _ in range(loop.o.count):
                 at = order.randrange(pages) * PAGE
-                region.map[at] = region.map[at] + 1 & 127
+                region.map[at] = region.map[at] + 1 & 127  # lab:line touch
         loop.compute(loop.o.host_ms)
         loop.train()
 
