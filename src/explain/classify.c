@@ -168,6 +168,9 @@ static struct verdict own_work(const struct chain *c, int end)
 		return held_gil(c, end, end - 1);
 	if (link->state == STATE_GPU)
 		return healthy(HEALTHY_gpu);
+	/* Memory of one's own is given by the kernel; a stranger has files that are mapped. */
+	if (link->state == STATE_FAULT && c->hop[end].relation == RELATION_foreign)
+		return guess(CAUSE_disk_read, end, end - 1);
 	if (link->state == STATE_SLEEP && end == 1)
 		return blame(CAUSE_self_sleep, 0, -1);
 	if (cause == CAUSE_lock && link->state == STATE_FUTEX && feeds_sender(c, end))

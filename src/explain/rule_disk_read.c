@@ -3,19 +3,40 @@
 #include "explain/classify.h"
 #include "explain/measure.h"
 
+static bool asks_for_file(enum state state)
+{
+	return state == STATE_READ || state == STATE_PATH || state == STATE_FAULT;
+}
+
 /* Who made the file wait by itself, as a file system in a process can; NULL: a disk did. */
 static const struct hop *server_of(const struct finding *f)
 {
-	int end = chain_end(&f->chain);
-	const struct hop *last = &f->chain.hop[end];
+	const struct hop *last;
+	int end;
 
-	if (end < 1 || !f->culprits || last->pid != f->culprit[0].pid ||
-	    last->state == STATE_READ || last->state == STATE_PATH)
+	if (f->chain.hops < 2 || !f->culprits)
+		return NULL;
+	end = chain_end(&f->chain);
+	last = &f->chain.hop[end];
+	if (last->pid != f->culprit[0].pid || asks_for_file(last->state))
 		return NULL;
 	for (int h = 0; h < end; h++)
-		if (f->chain.hop[h].state == STATE_READ || f->chain.hop[h].state == STATE_PATH)
+		if (asks_for_file(f->chain.hop[h].state))
 			return last;
 	return NULL;
+}
+
+static void say_basis(const struct measured *m, bool served, struct finding *ret)
+{
+	const char *how = "";
+
+	if (ret->evidence == EVIDENCE_INFERRED)
+		how = served ? "page faults that another process ended; "
+			     : "page faults and system calls that ended with a disk request; ";
+	snprintf(ret->basis, sizeof(ret->basis), "%s%d file%s by name; %s", how, m->objects,
+		 m->objects == 1 ? "" : "s",
+		 served ? "the process that serves them ended the waits"
+			: "whether the disk is slow or others keep it busy is not told here");
 }
 
 static void say_who(const struct thread_facts *t, const char *what, bool served,
@@ -45,14 +66,7 @@ bool rule_disk_read(const struct facts *f, const struct thread_facts *first, int
 		what = ret->object.name[0] ? ret->object.name : "a file";
 		server = server_of(ret);
 		say_who(m.thread, what, server, ret);
-		snprintf(
-			ret->basis, sizeof(ret->basis), "%s%d file%s by name; %s",
-			ret->evidence == EVIDENCE_INFERRED
-				? "page faults and system calls that ended with a disk request; "
-				: "",
-			m.objects, m.objects == 1 ? "" : "s",
-			server ? "the process that serves them ended the waits"
-			       : "whether the disk is slow or others keep it busy is not told here");
+		say_basis(&m, server, ret);
 		if (server)
 			add_fix(ret, "make %s (pid %u) answer sooner: it was %s until it did",
 				ret->culprit[0].comm, server->pid, state_texts[server->state]);

@@ -10,8 +10,8 @@ LAB=${LAB:-$(dirname "$0")}
 two_cpus
 pick s3fs gcsfuse juicefs rclone
 name=$picked
-either --direct
-direct=$chosen
+pick read read direct map
+way=$picked
 rnd 3
 kb=$((128 + 128 * rnd))
 from=$shm/bucket
@@ -36,10 +36,10 @@ fuse "$other" "$from" --name "$name" --slow "$slow" --ms $((10 + 5 * rnd))
 within=
 pick loop worker
 if [ "$picked" = loop ]; then
-	work "$cpu" memory read --path "$fuse" ${direct:+"$direct"}
+	work "$cpu" memory read --path "$fuse" --way "$way"
 	line memory.py:read
 else
-	work "$cpu" loader disk --path "$fuse" --cpu "$other" ${direct:+"$direct"}
+	work "$cpu" loader disk --path "$fuse" --cpu "$other" --way "$way"
 	line loader.py:get
 fi
 guilty "$server"

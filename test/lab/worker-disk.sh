@@ -12,8 +12,8 @@ LAB=${LAB:-$(dirname "$0")}
 two_cpus
 either --sick
 sick=$chosen
-either --direct
-direct=$chosen
+either direct
+way=${chosen:-read}
 pick pipe queue
 via=$picked
 rnd 3
@@ -25,7 +25,7 @@ group io
 inside "$group"
 slow_disk read $((kb * 1024 * 25)) # 25 of them a second
 work "$cpu" loader disk --path "$disk" --via "$via" --cpu "$other" \
-	${direct:+"$direct"} ${sick:+"$sick"}
+	--way "$way" ${sick:+"$sick"}
 # shellcheck disable=SC2046 # words
 guilty $(children_of "$training")
 episode 4

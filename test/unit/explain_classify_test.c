@@ -176,6 +176,11 @@ TEST(classify_charges_the_end_of_the_chain)
 		{ CHAIN(self(STATE_PIPE, WAKER_task), worker(STATE_READ, WAKER_task),
 			stranger(STATE_RUN, WAKER_nobody)),
 		  BLAME(disk_read, 2) },
+		/* ... or maps; a child that is in the way of a fault shares memory, not files. */
+		{ CHAIN(self(STATE_FAULT, WAKER_task), stranger(STATE_SLEEP, WAKER_timer)),
+		  BLAME(disk_read, 1) },
+		{ CHAIN(self(STATE_FAULT, WAKER_task), worker(STATE_RUN, WAKER_nobody)),
+		  BLAME(page_fault, 1) },
 		/* ... by a disk of its own, or if it may. */
 		{ CHAIN(self(STATE_READ, WAKER_task), stranger(STATE_READ, WAKER_block)),
 		  BLAME(disk_read, 1) },

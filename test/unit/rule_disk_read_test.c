@@ -73,6 +73,20 @@ TEST(disk_read_blames_the_process_that_serves_the_file)
 	CHECK_STR(f.object.name, "/data/shard-17.bin");
 	CHECK(strstr(f.basis, "serves"));
 	CHECK(strstr(f.fix[0], "stranger (pid 7000)"));
+	CHECK(f.evidence == EVIDENCE_PROVEN);
+
+	/* Mapped: which file it is cannot be told, and that it is one is inferred. */
+	scene_init(&scene);
+	scene_stalls(&scene,
+		     CHAIN(self(STATE_FAULT, WAKER_task),
+			   hop_of(STRANGER, STRANGER, STATE_RUN, WAKER_nobody)),
+		     400 * MS);
+	CHECK_ONLY(&scene, "disk-read");
+	CHECK(scene_judge(&scene, rule_disk_read, &f));
+	CHECK_STR(f.title,
+		  "Disk read: python3 waited for stranger (pid 7000), which serves a file");
+	CHECK(f.evidence == EVIDENCE_INFERRED);
+	CHECK(strstr(f.basis, "that another process ended"));
 	return 0;
 }
 

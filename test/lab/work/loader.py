@@ -66,7 +66,7 @@ def disk(loop):
     turn = itertools.cycle(paths)
 
     def produce():
-        memory.read_file(next(turn) if loop.sick else paths[0], loop.sick, loop.o.direct)
+        memory.read_file(next(turn) if loop.sick else paths[0], loop.sick, loop.o.way)
         loop.compute(loop.o.worker_ms)
     return produce
 
@@ -128,8 +128,7 @@ options.add_argument("--prefetch", type=int, default=2)
 options.add_argument("--batch-kb", type=int, default=64)
 options.add_argument("--worker-ms", type=float, default=2, help="of a batch, normally")
 options.add_argument("--ms", type=float, default=25, help="of a batch with the fault")
-options.add_argument("--path", default=".")
-options.add_argument("--direct", action="store_true", help="past the page cache")
+memory.read_options(options)
 options.add_argument("--group", help="control group of a worker that leaks")
 options.add_argument("--leak-mb", type=int, default=8)
 training = lab.Loop(options)
