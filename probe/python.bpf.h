@@ -53,7 +53,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 2 << 20);
+	__uint(max_entries, 2 << 20); /* more where every call is sent */
 } news SEC(".maps");
 
 __u32 stack_epoch = 0; /* part of every identity: another number, and all is told anew */
@@ -74,6 +74,7 @@ struct walk {
 	__u64 hash;
 	__u8 raw[128 + 8]; /* of a frame */
 	__u8 code[256 + 8]; /* of a code object */
+	struct py_code told;
 	struct py_stack out;
 };
 
@@ -146,15 +147,13 @@ static __always_inline __s64 read_str(__u64 str, const struct py_layout *l, __u8
 /* The thread executes this code, so it is alive and can be copied without a race. */
 static __noinline int tell_code(struct walk *w, const struct py_layout *l, struct code_key *key)
 {
+	__u64 table, len = 0, size;
 	struct py_code *c;
-	__u64 table, n;
 	__u8 one = 1;
 
 	if (!w || !l || !key)
 		return -1;
-	c = bpf_ringbuf_reserve(&news, sizeof(*c), 0);
-	if (!c)
-		return -1;
+	c = &w->told;
 	table = CODE_U64(w, l, code_table);
 	c->kind = NEWS_code;
 	c->pid = w->out.pid;
@@ -164,22 +163,63 @@ static __noinline int tell_code(struct walk *w, const struct py_layout *l, struc
 	c->table_addr = table + 32;
 	c->line = CODE_U32(w, l, code_line);
 	c->version = l->version;
-	c->pad = 0;
 	c->name_state = c->file_state = 0;
 	c->name_len =
 		read_str(CODE_U64(w, l, code_name), l, c->name, sizeof(c->name), &c->name_state);
 	c->file_len =
 		read_str(CODE_U64(w, l, code_file), l, c->file, sizeof(c->file), &c->file_state);
 	c->table_len = -1;
-	if (!bpf_probe_read_user(&n, sizeof(n), (void *)(table + 16)) && (__s64)n >= 0) {
-		c->table_len = n;
-		n = n > sizeof(c->table) ? sizeof(c->table) : n;
-		if (bpf_probe_read_user(c->table, n, (void *)(table + 32)))
-			c->table_len = -1;
+	if (!bpf_probe_read_user(&len, sizeof(len), (void *)(table + 16)) && (__s64)len >= 0)
+		c->table_len = len;
+	size = len > sizeof(c->table) ? sizeof(c->table) : len;
+	if (c->table_len < 0 || bpf_probe_read_user(c->table, size, (void *)(table + 32))) {
+		c->table_len = -1;
+		size = 0;
 	}
-	bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
+	size += sizeof(*c) - sizeof(c->table);
+	if (bpf_ringbuf_output(&news, c, size, BPF_RB_NO_WAKEUP))
+		return -1;
 	bpf_map_update_elem(&seen_codes, key, &one, BPF_ANY);
 	return 0;
+}
+
+/* What a string says: its hash where it is known, else its length and its end. */
+static __always_inline __u64 mix_str(__u64 h, __u64 str)
+{
+	__u64 head[3] = {}, tail[4] = {}, n; /* length, hash, state */
+
+	bpf_probe_read_user(head, sizeof(head), (void *)(str + 16));
+	if (head[1] != ~0ull)
+		return mix(h, head[1]);
+	n = head[0] * (head[2] >> 2 & 7);
+	if (n > sizeof(tail)) {
+		str += n - sizeof(tail);
+		n = sizeof(tail);
+	}
+	bpf_probe_read_user(tail, n,
+			    (void *)(str + 48)); /* where the characters begin if all are ASCII */
+	h = mix(mix(h, head[0]), tail[0]);
+	return mix(mix(mix(h, tail[1]), tail[2]), tail[3]);
+}
+
+/* What a line table says, by its length and its first 32 bytes. */
+static __always_inline __u64 mix_table(__u64 h, __u64 table)
+{
+	__u64 head[6] = {}; /* length, hash, the bytes */
+
+	/* Behind a short table is something else, or nothing. */
+	if (bpf_probe_read_user(head, sizeof(head), (void *)(table + 16)))
+		bpf_probe_read_user(head, 16, (void *)(table + 16));
+	for (int i = 0; i < 4; i++) {
+		__s64 there = (__s64)head[0] - i * 8;
+
+		if (there <= 0)
+			break;
+		if (there < 8)
+			head[2 + i] &= (1ull << there * 8) - 1;
+		h = mix(h, head[2 + i]);
+	}
+	return mix(h, head[0]);
 }
 
 /*
@@ -188,35 +228,15 @@ static __noinline int tell_code(struct walk *w, const struct py_layout *l, struc
  */
 static __always_inline __u32 fingerprint(struct walk *w, const struct py_layout *l)
 {
-	__u64 name = CODE_U64(w, l, code_name), table = CODE_U64(w, l, code_table), h;
-	__u64 head[6] = {};
+	__u64 name = CODE_U64(w, l, code_name), table = CODE_U64(w, l, code_table);
+	__u64 file = CODE_U64(w, l, code_file), h;
 
 	h = mix(mix(name, table), stack_epoch);
-	h = mix(h, CODE_U64(w, l, code_file));
-	h = mix(h, CODE_U32(w, l, code_line));
-	if (l->code_version) {
+	h = mix(mix(h, file), CODE_U32(w, l, code_line));
+	if (l->code_version)
 		h = mix(h, CODE_U32(w, l, code_version));
-	} else {
-		h = mix(h, user_u64(name + 24)); /* its hash */
-		/* Length, hash, and the first 32 bytes; in short tables only those that are there. */
-		if (bpf_probe_read_user(head, sizeof(head), (void *)(table + 16)))
-			head[0] = user_u64(table + 16);
-		if (head[0] >= 32) {
-			h = mix(mix(h, head[2]), head[3]);
-			h = mix(mix(h, head[4]), head[5]);
-		} else {
-			for (int i = 0; i < 4; i++) {
-				__s64 there = (__s64)head[0] - i * 8;
-
-				if (there <= 0)
-					break;
-				if (there < 8)
-					head[2 + i] &= (1ull << there * 8) - 1;
-				h = mix(h, head[2 + i]);
-			}
-		}
-		h = mix(h, head[0]);
-	}
+	else
+		h = mix_table(mix_str(mix_str(h, name), file), table);
 	return (h ^ h >> 32) | 1;
 }
 
@@ -601,11 +621,13 @@ static __noinline int tell_c_stack(struct pt_regs *ctx, __u32 op, __u64 site, __
 
 	if (!stacks || stack == NO_STACK_lost || bpf_map_lookup_elem(&seen_c_stacks, &id))
 		return 0;
-	c = bpf_ringbuf_reserve(&news, sizeof(*c), 0);
-	if (!c) {
-		count(loss[LOSS_no_news]);
+	/* These are large, and there is a next time: Python's own frames go first. */
+	if (bpf_ringbuf_query(&news, BPF_RB_AVAIL_DATA) >
+	    bpf_ringbuf_query(&news, BPF_RB_RING_SIZE) / 4)
 		return 0;
-	}
+	c = bpf_ringbuf_reserve(&news, sizeof(*c), 0);
+	if (!c)
+		return 0;
 	__builtin_memset(c->returns, 0, sizeof(c->returns));
 	c->kind = NEWS_c_stack;
 	c->pid = bpf_get_current_pid_tgid() >> 32;

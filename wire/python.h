@@ -83,7 +83,8 @@ struct py_code {
 	__u32 name_state, file_state; /* the string's state word: kind, compact, ascii */
 	__u32 line; /* co_firstlineno */
 	__u16 version, pad;
-	__u8 name[PY_NAME_BYTES], file[PY_FILE_BYTES], table[PY_TABLE_BYTES];
+	__u8 name[PY_NAME_BYTES], file[PY_FILE_BYTES];
+	__u8 table[PY_TABLE_BYTES]; /* the record ends with the last byte that is there */
 };
 
 struct py_frame {

@@ -306,8 +306,35 @@ static void tick(struct agent *a)
 	else
 		a->unstored_untold = 0;
 	board_shrink(a->board);
-	(void)lines_tick(a->lines, a->now);
+	if (lines_tick(a->lines, a->now)) {
+		capture_forget_stacks(a->capture);
+		lines_reset(a->lines);
+	}
 	a->tick_at = a->now + TICK_NS;
+}
+
+/* ---- stacks ---- */
+
+static void on_python(int pid, unsigned version, const char *why_not, void *arg)
+{
+	(void)version;
+	if (why_not[0])
+		agent_note_python(arg, (uint32_t)pid, why_not);
+}
+
+static void on_news(const void *bytes, size_t len, void *arg)
+{
+	struct agent *a = arg;
+
+	lines_news(bytes, len, a->lines);
+}
+
+static void fetch_news(struct lines *lines, void *arg)
+{
+	struct agent *a = arg;
+
+	(void)lines;
+	capture_news(a->capture);
 }
 
 /* ---- life ---- */
@@ -344,6 +371,8 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 
 	a->opts = *opts;
 	a->opts.capture.on_lib = on_lib;
+	a->opts.capture.on_python = on_python;
+	a->opts.capture.on_news = on_news;
 	a->opts.capture.arg = a;
 	if (opts->node)
 		str_copy(a->node, sizeof(a->node), opts->node);
@@ -365,6 +394,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 		agent_close(a);
 		return err;
 	}
+	lines_source(a->lines, fetch_news, a);
 	a->roster = roster_new(a->store);
 	a->waits = waits_new(a->capture, a->lines);
 	a->rhythm = rhythm_new();

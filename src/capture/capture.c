@@ -161,7 +161,7 @@ static void configure(struct capture *c)
 
 	p->rodata->slow_ns = c->opts.slow_ns ? c->opts.slow_ns : CAPTURE_SLOW_NS;
 	p->rodata->record_all = c->opts.record_all;
-	p->rodata->stacks = !c->opts.no_stacks;
+	p->rodata->stacks = !c->opts.no_stack;
 	c->cpus = libbpf_num_possible_cpus();
 	c->history_size = history_per_cpu(c->cpus);
 	p->rodata->history_size = c->history_size;
@@ -172,6 +172,8 @@ static void configure(struct capture *c)
 	if (!c->opts.ring_bytes)
 		c->opts.ring_bytes = c->opts.record_all ? RING_ALL_BYTES : RING_BYTES;
 	bpf_map__set_max_entries(p->maps.ring, (uint32_t)c->opts.ring_bytes);
+	if (c->opts.record_all)
+		bpf_map__set_max_entries(p->maps.news, RING_ALL_BYTES);
 	set_program(p->progs.call_count, true, plain);
 	set_program(p->progs.call_enter, !session, plain);
 	set_program(p->progs.call_return, !session, plain);
@@ -487,7 +489,7 @@ int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 	now = clock_boot_ns();
 	if (c->libs && now >= c->drain_at && (ready.revents || now >= c->rescan_at))
 		look_around(c, now);
-	capture_take_news(c);
+	capture_news(c);
 	return take_records(c, fn, arg);
 }
 

@@ -29,11 +29,9 @@ struct capture_opts {
 	bool no_stack; /* Python stacks are not looked at */
 	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
 	libs_fn on_lib; /* hears of each (process, library) pair; may be NULL */
-	void *arg;
-	bool no_stacks; /* never look at Python's frames */
 	python_fn on_python; /* hears of each process with an interpreter; may be NULL */
 	capture_fn on_news; /* hears of code objects and stacks: see wire/python.h; may be NULL */
-	void *stacks_arg; /* of both */
+	void *arg; /* of all of these */
 };
 
 /* Load, attach, look for processes. *ret is set only on success. */
@@ -100,6 +98,9 @@ void capture_each_stop(struct capture *c, stop_fn fn, void *arg);
 
 /* Follow a process that makes no traced calls, because it was seen to wake one that does. */
 void capture_follow(struct capture *c, uint32_t pid);
+
+/* Hand over what was told of stacks since the last look; capture_poll() does so, too. */
+void capture_news(struct capture *c);
 
 /* Have every code object and stack told anew, because the listener has forgotten them. */
 void capture_forget_stacks(struct capture *c);

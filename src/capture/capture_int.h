@@ -62,9 +62,6 @@ int capture_map(struct capture *c);
 /* What is needed to walk Python's stacks; nothing where they are not wanted. */
 int capture_open_stacks(struct capture *c);
 
-/* Hand over what is in the ring of news. */
-void capture_take_news(struct capture *c);
-
 /* Look at what runs, many times a second on each CPU. Without it running time has no lines. */
 void capture_sample(struct capture *c);
 void capture_stop_sampling(struct capture *c);

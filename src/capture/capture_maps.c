@@ -102,7 +102,7 @@ void capture_each_stop(struct capture *c, stop_fn fn, void *arg)
 {
 	for (int cpu = 0; cpu < c->cpus; cpu++)
 		c->history_head[cpu] = __atomic_load_n(&c->heads[cpu].count, __ATOMIC_ACQUIRE);
-	capture_take_news(c); /* a stop is kept after its stack was told */
+	capture_news(c); /* a stop is kept after its stack was told */
 	for (int cpu = 0; cpu < c->cpus; cpu++)
 		read_cpu(c, cpu, fn, arg);
 }

@@ -20,23 +20,23 @@ static int on_news(void *ctx, void *data, size_t len)
 {
 	struct capture *c = ctx;
 
-	c->opts.on_news(data, len, c->opts.stacks_arg);
+	c->opts.on_news(data, len, c->opts.arg);
 	return clock_boot_ns() > c->take_until ? -EAGAIN : 0;
 }
 
 int capture_open_stacks(struct capture *c)
 {
-	if (c->opts.no_stacks)
+	if (c->opts.no_stack)
 		return 0;
 	c->pythons = pythons_new(bpf_map__fd(c->probe->maps.pythons), c->opts.on_python,
-				 c->opts.stacks_arg);
+				 c->opts.arg);
 	if (!c->opts.on_news)
 		return 0;
 	c->news = ring_buffer__new(bpf_map__fd(c->probe->maps.news), on_news, c, NULL);
 	return c->news ? 0 : fail(-errno, "map the ring of stacks: %s", strerror(errno));
 }
 
-void capture_take_news(struct capture *c)
+void capture_news(struct capture *c)
 {
 	if (!c->news)
 		return;
@@ -74,7 +74,7 @@ void capture_sample(struct capture *c)
 {
 	int sampled = 0;
 
-	if (c->opts.no_stacks)
+	if (c->opts.no_stack)
 		return;
 	c->samplers = xcalloc((size_t)c->cpus, sizeof(*c->samplers));
 	for (int cpu = 0; cpu < c->cpus; cpu++) {
