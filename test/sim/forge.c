@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define RUNTIME_SIZE 460000
+#define RUNTIME_INITIALIZED 16
 #define RUNTIME_KEY 1548
 #define RUNTIME_INTERPRETERS 40
 #define INTERPRETER_THREADS 72
@@ -96,6 +97,7 @@ static void pretend(void)
 
 	pthread_key_create(&key, NULL);
 	pthread_setspecific(key, thread);
+	put(_PyRuntime, RUNTIME_INITIALIZED, 1, 4);
 	put(_PyRuntime, RUNTIME_KEY - 4, 1, 4);
 	put(_PyRuntime, RUNTIME_KEY, key, 4);
 	put(_PyRuntime, RUNTIME_INTERPRETERS, (uintptr_t)interpreter, 8);
