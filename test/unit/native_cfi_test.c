@@ -140,15 +140,14 @@ static void take_columns(struct reading *r, char *line)
 
 static void take_line(struct reading *r, char *line)
 {
-	unsigned long long start, end;
 	const char *pc = strstr(line, " pc=");
 	char *after;
 
-	if (strstr(line, " FDE ") && pc && sscanf(pc, " pc=%llx..%llx", &start, &end) == 2) {
+	if (strstr(line, " FDE ") && pc) {
 		check_row(r, r->end);
 		r->in_fde = true;
-		r->start = start;
-		r->end = end;
+		r->start = strtoull(pc + 4, &after, 16);
+		r->end = strtoull(after + strspn(after, "."), NULL, 16);
 		r->fdes++;
 		r->columns = 0;
 	} else if (strstr(line, " CIE ")) {
