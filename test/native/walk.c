@@ -13,7 +13,7 @@
 
 int walk_outer(int n);
 int walk_variable(int n);
-int walk_realigned(int n, volatile char *from);
+int walk_realigned(int n, const volatile char *from);
 void walk_cxx(int n);
 void walk_stop(void);
 void walk_before(void);
@@ -53,7 +53,7 @@ static void NOINLINE walk_handler(int sig)
 	_Exit(0);
 }
 
-NOINLINE int walk_realigned(int n, volatile char *from)
+NOINLINE int walk_realigned(int n, const volatile char *from)
 {
 	_Alignas(128) volatile char buf[256];
 	volatile char *room = __builtin_alloca((size_t)n * 24);
