@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "capture/maps.h"
 #include "python/python_int.h"
 
 struct search {
@@ -28,6 +29,32 @@ static bool read_process(void *arg, uint64_t addr, void *dst, size_t size)
 	return process_vm_readv(*pid, &to, 1, &from, 1, 0) == (ssize_t)size;
 }
 
+struct lookup {
+	uint64_t addr;
+	bool write;
+};
+
+static int look_up(const struct map_line *line, void *arg)
+{
+	struct lookup *l = arg;
+
+	if (l->addr < line->start || l->addr >= line->end)
+		return 0;
+	l->write = line->write;
+	return 1;
+}
+
+/*
+ * Is the interpreter's data in place? While a program starts, its files are mapped piece by piece:
+ * first all of a library as if it were code, then its data over that.
+ */
+static bool is_mapped(int pid, uint64_t runtime)
+{
+	struct lookup l = { .addr = runtime };
+
+	return maps_each(pid, look_up, &l) == 1 && l.write;
+}
+
 /* An interpreter that runs ends the search; a library that nobody has started does not. */
 static int try_module(const struct py_module *mod, void *arg)
 {
@@ -39,6 +66,10 @@ static int try_module(const struct py_module *mod, void *arg)
 
 	if (py_tsd(s->files, &s->mem, &tsd, why, sizeof(why)))
 		found = py_check(&s->mem, mod, &tsd, &layout, why, sizeof(why));
+	if (found == PY_REFUSED && !is_mapped(s->files->pid, mod->runtime)) {
+		found = PY_EARLY;
+		str_copy(why, sizeof(why), "it is starting or ending: its data is not mapped");
+	}
 	if (found == PY_FOUND || s->found == PY_NONE ||
 	    (found == PY_REFUSED && s->found == PY_EARLY)) {
 		s->found = found;
