@@ -41,12 +41,15 @@ static struct verdict blame(enum cause_id cause, int who, int what)
 	return (struct verdict){ .cause = cause, .who = who, .what = what };
 }
 
-static struct verdict guess(enum cause_id cause, int who, int what)
+static struct verdict inferred(struct verdict v)
 {
-	struct verdict v = blame(cause, who, what);
-
 	v.inferred = true;
 	return v;
+}
+
+static struct verdict guess(enum cause_id cause, int who, int what)
+{
+	return inferred(blame(cause, who, what));
 }
 
 int chain_end(const struct chain *c)
@@ -257,6 +260,9 @@ static struct verdict by_state(const struct chain *c, int end, const struct arou
 	case STATE_POLL:
 		return left_waiting(c, end);
 	default:
+		if (end && c->hop[end - 1].object == OBJECT_gil)
+			return inferred(
+				held_gil(c, end, end - 1)); /* his line is known, not more */
 		return guess(CAUSE_unknown, end ? end : WHO_NOBODY, end);
 	}
 }

@@ -88,7 +88,7 @@ static struct hash *causes_of_chains(const struct facts *f)
 			const struct second *s = &f->thread[i].second[k];
 
 			for (int n = 0; n < s->waits; n++)
-				*(uint32_t *)hash_put(causes_of, &f->chain[s->wait[n].chain].id) |=
+				*(uint32_t *)hash_put(causes_of, &f->path[s->wait[n].path].id) |=
 					1u << s->wait[n].verdict.cause;
 		}
 	}

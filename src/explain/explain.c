@@ -30,6 +30,7 @@ static void place(struct finding *found, const struct thread_facts *first, int n
 		memcpy(found->comm, first[i].process_comm, sizeof(found->comm));
 		memcpy(found->thread_comm, first[i].comm, sizeof(found->thread_comm));
 		memcpy(found->cmdline, first[i].cmdline, sizeof(found->cmdline));
+		memcpy(found->python_note, first[i].python_note, sizeof(found->python_note));
 	}
 }
 
@@ -163,6 +164,10 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 		rank(ret);
 	}
 	if (!err && in_full)
+		err = add_lines(s, &facts, ret);
+	if (!err && in_full)
+		err = store_stack_counts(s, w, &ret->stacks);
+	if (!err && in_full)
 		err = add_evidence(s, &facts, ret);
 	if (!err && in_full)
 		err = add_effects(s, &facts, ret);
@@ -190,13 +195,24 @@ int explain_recent(struct store *s, uint64_t now_ns, uint64_t span_ns, struct ex
 	return explain_window(s, w, false, ret);
 }
 
+const struct stack *explain_stack(const struct explanation *e, uint64_t stack)
+{
+	return e->book ? book_find(e->book, stack) : NULL;
+}
+
 void explain_only(struct explanation *e, uint32_t pid)
 {
-	int findings = 0, summaries = 0, incidents = 0;
+	int findings = 0, summaries = 0, incidents = 0, lines = 0;
 
-	for (int i = 0; i < e->findings; i++)
+	for (int i = 0; i < e->findings; i++) {
 		if (e->finding[i].pid == pid)
 			e->finding[findings++] = e->finding[i];
+		else
+			free(e->finding[i].share);
+	}
+	for (int i = 0; i < e->lines; i++)
+		if (e->line[i].pid == pid)
+			e->line[lines++] = e->line[i];
 	for (int i = 0; i < e->summaries; i++) {
 		if (e->summary[i].pid == pid)
 			e->summary[summaries++] = e->summary[i];
@@ -207,6 +223,7 @@ void explain_only(struct explanation *e, uint32_t pid)
 		if (e->incident[i].pid == pid)
 			e->incident[incidents++] = e->incident[i];
 	e->findings = findings;
+	e->lines = lines;
 	e->summaries = summaries;
 	e->incidents = incidents;
 }
@@ -215,6 +232,10 @@ void explain_free(struct explanation *e)
 {
 	for (int i = 0; i < e->summaries; i++)
 		summary_release(&e->summary[i]);
+	for (int i = 0; i < e->findings; i++)
+		free(e->finding[i].share);
+	book_free(e->book);
+	free(e->line);
 	free(e->finding);
 	free(e->summary);
 	free(e->incident);

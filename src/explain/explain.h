@@ -70,6 +70,18 @@ extern const char *const severity_names[]; /* "LOW", ... */
 /* How sure: arithmetic on complete records, one record, or a rule with a stated assumption. */
 enum evidence { EVIDENCE_PROVEN, EVIDENCE_OBSERVED, EVIDENCE_INFERRED };
 
+/*
+ * A line of code: of the innermost frame that the user wrote or, where there is none, of the innermost
+ * of Python. Not known: file is "", and why says the reason.
+ */
+struct line {
+	char file[256], func[128];
+	int line;
+	double share; /* percent of what it was asked for that happened there */
+	enum no_stack why; /* of what has no line */
+	uint64_t stack; /* the one with most of it, for explain_stack(); 0: none */
+};
+
 struct culprit {
 	uint32_t pid; /* 0: nobody, the CPU was idle */
 	uint32_t tid; /* 0: not one thread of it */
@@ -77,6 +89,7 @@ struct culprit {
 	uint64_t ns;
 	double share; /* of the time lost */
 	uint64_t cpus; /* bit per CPU where it happened; CPUs above 63 are not shown */
+	struct line line; /* where it was meanwhile */
 };
 
 /* How an op changed between the time outside the finding and inside it. */
@@ -89,6 +102,11 @@ struct effect {
 struct thing {
 	enum object kind;
 	char name[128];
+};
+
+/* What a finding lost with this stack on the thread that waited, or without one for a reason. */
+struct stack_share {
+	uint64_t stack, ns;
 };
 
 struct finding {
@@ -110,6 +128,11 @@ struct finding {
 	struct thing object;
 	struct chain chain; /* the one with most of it; 0 hops: none, it waited for nobody */
 	uint64_t hop_ns[HOPS_MAX]; /* of all chains that begin like this one, up to that hop */
+	struct line where; /* of the thread that waited */
+	struct line hop_line[HOPS_MAX];
+	char python_note[160]; /* why the lines of its process cannot be read; "": they can */
+	struct stack_share *share; /* most first; together lost_ns. Owned by the explanation */
+	int shares;
 	int64_t id[EVIDENCE_MAX]; /* rows of `call` */
 	int ids;
 	struct effect effect[EFFECTS_MAX];
@@ -157,6 +180,15 @@ struct summary {
 	uint32_t step_hist[HIST_BUCKETS];
 };
 
+/* Lost time of all findings at one line of one process. */
+struct line_sum {
+	struct line line; /* share: of all that is in the list */
+	uint32_t pid;
+	char comm[COMM_LEN];
+	const char *cause; /* with most of it */
+	uint64_t ns, cause_ns;
+};
+
 struct incident {
 	int64_t id;
 	char cause[32], comm[COMM_LEN], culprit[COMM_LEN], title[160], severity[16];
@@ -173,6 +205,11 @@ struct explanation {
 	int summaries;
 	struct incident *incident;
 	int incidents;
+	struct line_sum *line; /* most lost first */
+	int lines;
+	struct stack_counts stacks; /* how much of the trace has lines */
+	struct book *book; /* stacks by id */
+	bool full_stack; /* for the printers: show them */
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
 	struct account_row account;
 	struct {
@@ -185,15 +222,19 @@ struct explanation {
 /* Read the window, judge, rank by time lost. Free with explain_free(). -ENODATA: nothing there. */
 int explain(struct store *s, struct window w, struct explanation *ret);
 
-/* The same of the last span_ns, for a running agent: findings only, without evidence and effects. */
+/* The same of the last span_ns, for a running agent: findings only, no evidence, effects or lines. */
 int explain_recent(struct store *s, uint64_t now_ns, uint64_t span_ns, struct explanation *ret);
 void explain_free(struct explanation *e);
+
+/* The stack that a line or a share stands for; NULL: not stored. */
+const struct stack *explain_stack(const struct explanation *e, uint64_t stack);
 
 /* Forget everybody but this process. */
 void explain_only(struct explanation *e, uint32_t pid);
 
 void explain_text(const struct explanation *e, FILE *out);
 void explain_text_processes(const struct explanation *e, FILE *out);
+void explain_text_lines(const struct explanation *e, FILE *out);
 void explain_json(struct store *s, const struct explanation *e, FILE *out);
 
 #endif

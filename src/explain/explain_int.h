@@ -5,6 +5,18 @@
 
 #include "explain/facts.h"
 
+/* book.c: the stacks of a trace, each read once. */
+struct book *book_new(struct store *s);
+void book_free(struct book *b);
+int book_read(struct book *b, uint64_t id); /* one that is not stored is no error */
+const struct stack *book_find(const struct book *b, uint64_t id);
+
+/* The frame that stands for a stack; NULL: none does, and *ret_why says why. Borrowed from b. */
+const struct frame *book_line(const struct book *b, uint64_t id, enum no_stack *ret_why);
+
+/* lines.c: where in the code each finding was, and its culprits; lost time by line. */
+int add_lines(struct store *s, const struct facts *f, struct explanation *e);
+
 /* effect.c: rows of `call` that carry the findings, and what they did to the thread's calls. */
 int add_evidence(struct store *s, const struct facts *f, struct explanation *e);
 int add_effects(struct store *s, const struct facts *f, struct explanation *e);
@@ -25,6 +37,10 @@ struct group {
 };
 extern const struct group groups[];
 uint64_t group_ns(const struct summary *s, const struct group *g);
+
+/* "forward() at train.py:142", or why it is not known. Returns dst. */
+char *line_text(const struct line *line, const char *python_note, char *dst, size_t cap);
+const char *line_why(const struct line *line, const char *python_note);
 
 /* "waited 3.1 s on a pipe", without the number: what this hop did, and on what. */
 void hop_what(const struct chain *c, int h, char *dst, size_t cap);

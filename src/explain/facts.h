@@ -16,8 +16,15 @@ struct second_blame {
 struct wait {
 	enum op_class place;
 	int chain; /* index of facts.chain */
+	int path; /* index of facts.path: the same with its lines */
 	uint64_t ns, count, max_ns;
 	struct verdict verdict; /* by facts_classify() */
+};
+
+/* Where the thread ran in one interval, by looks at it. */
+struct look {
+	enum op_class place;
+	uint64_t stack, samples, ns;
 };
 
 /* A runtime call contains a driver call that does the same: they are counted apart. */
@@ -55,7 +62,8 @@ struct second {
 	uint64_t blocking_copies; /* they wait for the GPU like a synchronisation */
 	struct second_blame *blame;
 	struct wait *wait;
-	int blames, waits;
+	struct look *look;
+	int blames, waits, looks;
 	uint64_t steps, step_ns, idle_ns; /* steps that ended here; idle: the GPU, at least */
 	bool warm_up; /* the device was opened or code was loaded here or just before */
 	enum load load; /* by facts_classify() */
@@ -78,6 +86,7 @@ struct thread_facts {
 	int seconds, ops;
 	uint32_t pid, tid;
 	char node[65], process_comm[COMM_LEN], comm[COMM_LEN], cmdline[256];
+	char python_note[160]; /* why its lines cannot be read; "": they can, or it is not Python */
 	uint64_t steps;
 	struct step step_sum;
 	uint32_t step_hist[HIST_BUCKETS];
@@ -89,9 +98,17 @@ struct thread_facts {
 	bool feeds; /* launches a good part of what its process launches */
 };
 
+/* Who waited for whom, whatever the lines of code: hop.stack is 0. */
 struct chain_facts {
 	int64_t id;
 	struct chain chain;
+};
+
+/* A row of `chain`: one way in which a chain went through the code. */
+struct path {
+	int64_t id;
+	int chain; /* index of facts.chain */
+	uint64_t stack[HOPS_MAX];
 };
 
 struct host_facts {
@@ -113,6 +130,8 @@ struct facts {
 	int threads;
 	struct chain_facts *chain;
 	int chains;
+	struct path *path;
+	int paths;
 	struct host_facts *event; /* by the time of the last of each */
 	int events;
 	struct system_info *system; /* by time */

@@ -15,7 +15,7 @@
 
 struct loading {
 	struct facts *f;
-	struct hash *chains; /* id -> index + 1 */
+	struct hash *chains, *paths; /* id -> index + 1 */
 };
 
 /* Room for one more, doubled when it is used up. */
@@ -41,6 +41,7 @@ static int on_thread(const struct thread_info *info, void *arg)
 	text_safe(t->process_comm, sizeof(t->process_comm), info->process_comm);
 	text_safe(t->comm, sizeof(t->comm), info->comm);
 	text_safe(t->cmdline, sizeof(t->cmdline), info->cmdline);
+	text_safe(t->python_note, sizeof(t->python_note), info->python_note);
 	return 0;
 }
 
@@ -273,37 +274,65 @@ static int on_wait(const struct wait_info *row, void *arg)
 
 	if (!s || place == CLASS_COUNT)
 		return 0;
-	index = hash_put(l->chains, &row->chain);
+	index = hash_put(l->paths, &row->chain);
 	if (!*index) {
-		f->chain = grow(f->chain, f->chains, sizeof(*f->chain));
-		f->chain[f->chains] = (struct chain_facts){ .id = row->chain };
-		*index = ++f->chains;
+		f->path = grow(f->path, f->paths, sizeof(*f->path));
+		f->path[f->paths] = (struct path){ .id = row->chain };
+		*index = ++f->paths;
 	}
 	s->wait = grow(s->wait, s->waits, sizeof(*s->wait));
 	s->wait[s->waits++] = (struct wait){ .place = place,
-					     .chain = *index - 1,
+					     .path = *index - 1,
 					     .ns = row->ns,
 					     .count = row->count,
 					     .max_ns = row->max_ns };
 	return 0;
 }
 
-/* A chain that is gone stays without hops: its time is charged, its cause unknown. */
-static int load_chain(struct store *s, struct chain_facts *to)
+/*
+ * Chains that differ only in their lines are one: what happened is the same. One that is gone stays
+ * without hops: its time is charged, its cause unknown.
+ */
+static int load_path(struct store *s, struct loading *l, struct path *path)
 {
-	struct chain raw;
-	int err = store_find_chain(s, to->id, &raw);
+	struct facts *f = l->f;
+	struct chain raw = { 0 }, safe;
+	int err = store_find_chain(s, path->id, &raw), *index;
+	int64_t id = path->id;
 
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	to->chain = raw;
+	if (err && err != -ENOENT)
+		return err;
+	safe = raw;
 	for (int i = 0; i < raw.hops; i++) {
-		struct hop *hop = &to->chain.hop[i];
+		struct hop *hop = &safe.hop[i];
 
 		text_safe(hop->comm, sizeof(hop->comm), raw.hop[i].comm);
 		text_safe(hop->name, sizeof(hop->name), raw.hop[i].name);
+		path->stack[i] = hop->stack;
+		hop->stack = 0;
 	}
+	if (raw.hops)
+		id = (int64_t)chain_bare_id(&raw);
+	index = hash_put(l->chains, &id);
+	if (!*index) {
+		f->chain = grow(f->chain, f->chains, sizeof(*f->chain));
+		f->chain[f->chains] = (struct chain_facts){ .id = id, .chain = safe };
+		*index = ++f->chains;
+	}
+	path->chain = *index - 1;
 	return 0;
+}
+
+static void set_chains(const struct facts *f)
+{
+	for (int i = 0; i < f->threads; i++) {
+		for (int k = 0; k < f->thread[i].seconds; k++) {
+			const struct second *s = &f->thread[i].second[k];
+
+			for (int n = 0; n < s->waits; n++)
+				s->wait[n].chain = f->path[s->wait[n].path].chain;
+		}
+	}
 }
 
 static int load_waits(struct store *s, struct loading *l)
@@ -311,11 +340,29 @@ static int load_waits(struct store *s, struct loading *l)
 	int err;
 
 	l->chains = hash_new(sizeof(int64_t), sizeof(int));
+	l->paths = hash_new(sizeof(int64_t), sizeof(int));
 	err = store_each_wait(s, l->f->window, on_wait, l);
-	for (int i = 0; !err && i < l->f->chains; i++)
-		err = load_chain(s, &l->f->chain[i]);
+	for (int i = 0; !err && i < l->f->paths; i++)
+		err = load_path(s, l, &l->f->path[i]);
+	if (!err)
+		set_chains(l->f);
 	hash_free(l->chains);
+	hash_free(l->paths);
 	return err;
+}
+
+static int on_sample(const struct sample_info *row, void *arg)
+{
+	struct second *s = find_second(((struct loading *)arg)->f, row->thread, row->at_ns);
+	enum op_class place = class_of(row->class);
+
+	if (!s || place == CLASS_COUNT)
+		return 0;
+	s->look = grow(s->look, s->looks, sizeof(*s->look));
+	s->look[s->looks++] = (struct look){
+		.place = place, .stack = row->stack, .samples = row->samples, .ns = row->ns
+	};
+	return 0;
 }
 
 /* ---- the host ---- */
@@ -430,6 +477,8 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 	if (!err)
 		err = load_waits(s, &l);
 	if (!err)
+		err = store_each_sample(s, w, on_sample, &l);
+	if (!err)
 		err = store_each_step_second(s, w, on_step_second, &l);
 	if (!err)
 		err = store_each_host_event(s, w, on_host_event, &l);
@@ -456,12 +505,14 @@ void facts_release(struct facts *f)
 		for (int k = 0; k < f->thread[i].seconds; k++) {
 			free(f->thread[i].second[k].blame);
 			free(f->thread[i].second[k].wait);
+			free(f->thread[i].second[k].look);
 		}
 		free(f->thread[i].second);
 		free(f->thread[i].op);
 	}
 	free(f->thread);
 	free(f->chain);
+	free(f->path);
 	free(f->event);
 	free(f->system);
 	free(f->descent);

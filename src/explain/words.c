@@ -57,6 +57,32 @@ const char *thing_key(const struct thing *thing)
 	}
 }
 
+const char *line_why(const struct line *line, const char *python_note)
+{
+	static const char *const texts[NO_STACK_COUNT] = {
+#define X(id, text) text,
+		NO_STACKS(X)
+#undef X
+	};
+
+	if (python_note[0])
+		return python_note;
+	return texts[line->why < NO_STACK_COUNT ? line->why : NO_STACK_not_looked];
+}
+
+char *line_text(const struct line *line, const char *python_note, char *dst, size_t cap)
+{
+	const char *base = strrchr(line->file, '/');
+
+	if (!line->file[0])
+		snprintf(dst, cap, "line not known: %s", line_why(line, python_note));
+	else
+		snprintf(dst, cap, "%s%s at %s:%d", line->func,
+			 line->func[0] && line->func[0] != '<' ? "()" : "",
+			 base ? base + 1 : line->file, line->line);
+	return dst;
+}
+
 void hop_what(const struct chain *c, int h, char *dst, size_t cap)
 {
 	static const char *const enders[WAKER_COUNT] = {

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Where in the code it was. A wait has the line where its thread stopped, and the lines of those whom
+ * it waited for. What the thread did by itself has those of the looks at it, or of its stored calls.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/util.h"
+#include "explain/explain_int.h"
+
+/* ---- how much time each stack has ---- */
+
+struct tally_stacks {
+	struct hash *ns; /* stack -> ns */
+	uint64_t total;
+};
+
+static struct tally_stacks tally_new(void)
+{
+	return (struct tally_stacks){ .ns = hash_new(sizeof(uint64_t), sizeof(uint64_t)) };
+}
+
+static void tally_free(struct tally_stacks *t)
+{
+	hash_free(t->ns);
+}
+
+static void tally(struct tally_stacks *t, uint64_t stack, uint64_t ns)
+{
+	*(uint64_t *)hash_put(t->ns, &stack) += ns;
+	t->total += ns;
+}
+
+/* ---- what a finding consists of ---- */
+
+static const struct thread_facts *thread_of(const struct facts *f, int64_t id)
+{
+	for (int i = 0; i < f->threads; i++)
+		if (f->thread[i].id == id)
+			return &f->thread[i];
+	return NULL;
+}
+
+static bool within(const struct finding *found, const struct second *s)
+{
+	return s->at_ns > found->first_ns && s->at_ns <= found->last_ns;
+}
+
+static uint64_t stack_of(const struct facts *f, const struct wait *w, int hop)
+{
+	return w->path < f->paths ? f->path[w->path].stack[hop] : 0;
+}
+
+static bool same_hop(const struct hop *a, const struct hop *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->state == b->state;
+}
+
+/* Does this wait go through the chain that is shown, as far as this hop? */
+static bool goes_through(const struct chain *c, const struct chain *shown, int hop)
+{
+	for (int i = 0; i <= hop; i++)
+		if (i >= c->hops || i >= shown->hops || !same_hop(&c->hop[i], &shown->hop[i]))
+			return false;
+	return true;
+}
+
+/* Everything that the waits of one finding tell. */
+struct waits_of {
+	struct tally_stacks own; /* of the thread that waited */
+	struct tally_stacks hop[HOPS_MAX]; /* along the chain that is shown */
+	struct tally_stacks culprit[CULPRITS_MAX];
+};
+
+static void add_wait(const struct facts *f, const struct finding *found, const struct wait *w,
+		     struct waits_of *of)
+{
+	const struct chain *c = &f->chain[w->chain].chain;
+	int who = w->verdict.who;
+
+	tally(&of->own, stack_of(f, w, 0), w->ns);
+	for (int h = 0; h < found->chain.hops && goes_through(c, &found->chain, h); h++)
+		tally(&of->hop[h], stack_of(f, w, h), w->ns);
+	for (int i = 0; who >= 0 && who < c->hops && i < found->culprits; i++)
+		if (found->culprit[i].pid == c->hop[who].pid)
+			tally(&of->culprit[i], stack_of(f, w, who), w->ns);
+}
+
+static void add_waits(const struct facts *f, const struct thread_facts *t,
+		      const struct finding *found, struct waits_of *of)
+{
+	for (int i = 0; i < t->seconds; i++) {
+		const struct second *s = &t->second[i];
+
+		for (int k = 0; within(found, s) && k < s->waits; k++) {
+			const struct wait *w = &s->wait[k];
+
+			if (w->verdict.cause && streq(cause_name(w->verdict.cause), found->cause) &&
+			    found->places >> w->place & 1)
+				add_wait(f, found, w, of);
+		}
+	}
+}
+
+static void add_looks(const struct thread_facts *t, const struct finding *found, uint32_t places,
+		      struct tally_stacks *ret)
+{
+	for (int i = 0; i < t->seconds; i++) {
+		const struct second *s = &t->second[i];
+
+		for (int k = 0; within(found, s) && k < s->looks; k++)
+			if (places >> s->look[k].place & 1)
+				tally(ret, s->look[k].stack, s->look[k].ns);
+	}
+}
+
+/* ---- calls ---- */
+
+/* Causes that are about calls, not about waits or work: see their rules. */
+static const struct {
+	enum cause_id cause;
+	uint32_t places;
+	bool count; /* how many, not how long: they are not timed */
+} call_causes[] = {
+	{ CAUSE_sync_too_often, 1u << CLASS_SYNC, false },
+	{ CAUSE_copy_bound, 1u << CLASS_COPY, false },
+	{ CAUSE_alloc_churn, 1u << CLASS_ALLOC | 1u << CLASS_FREE, false },
+	{ CAUSE_cold_start, 1u << CLASS_INIT | 1u << CLASS_MODULE, false },
+	{ CAUSE_gpu_shared, 1u << CLASS_SYNC, false },
+	{ CAUSE_launch_bound, 1u << CLASS_LAUNCH, true },
+};
+
+struct calls_query {
+	const struct explanation *e;
+	struct tally_stacks *of; /* each finding; ns NULL: it is not about calls */
+	int *row; /* of call_causes */
+};
+
+static int on_call_stack(const struct call_stack_info *row, void *arg)
+{
+	struct calls_query *q = arg;
+	enum op_class class = CLASS_COUNT;
+
+	for (int i = 0; i < CLASS_COUNT; i++)
+		if (streq(class_names[i], row->class))
+			class = (enum op_class)i;
+	for (int i = 0; class < CLASS_COUNT && i < q->e->findings; i++) {
+		const struct finding *found = &q->e->finding[i];
+		int r = q->row[i];
+
+		if (r < 0 || found->thread != row->thread || row->first_ns > found->last_ns ||
+		    row->first_ns < found->first_ns - min_u64(found->first_ns, 1000000000) ||
+		    !(call_causes[r].places >> class & 1))
+			continue;
+		tally(&q->of[i], row->stack, call_causes[r].count ? row->calls : row->ns);
+	}
+	return 0;
+}
+
+static int query_calls(struct store *s, struct explanation *e, struct calls_query *q)
+{
+	bool any = false;
+
+	for (int i = 0; i < e->findings; i++) {
+		q->of[i] = tally_new();
+		q->row[i] = -1;
+		for (int k = 0; k < (int)ARRAY_LEN(call_causes); k++)
+			if (streq(cause_name(call_causes[k].cause), e->finding[i].cause))
+				q->row[i] = k;
+		any |= q->row[i] >= 0;
+	}
+	return any ? store_each_call_stack(s, e->window, on_call_stack, q) : 0;
+}
+
+/* ---- from stacks to lines ---- */
+
+struct spot {
+	const struct frame *frame; /* NULL: no line, for this reason: */
+	enum no_stack why;
+	uint64_t ns, stack, stack_ns; /* stack: with most of it */
+};
+
+struct spots {
+	struct book *book;
+	struct spot *spot;
+	int n, err;
+};
+
+static bool add_spot(const void *key, void *value, void *arg)
+{
+	uint64_t stack = *(const uint64_t *)key, ns = *(uint64_t *)value;
+	struct spots *g = arg;
+	const struct frame *frame;
+	struct spot *to = NULL;
+	enum no_stack why;
+
+	g->err = g->err ? g->err : book_read(g->book, stack);
+	frame = book_line(g->book, stack, &why);
+	for (int i = 0; i < g->n && !to; i++)
+		if (frame ? g->spot[i].frame && g->spot[i].frame->id == frame->id
+			  : !g->spot[i].frame && g->spot[i].why == why)
+			to = &g->spot[i];
+	if (!to) {
+		g->spot = xrealloc(g->spot, (size_t)g->n + 1, sizeof(*g->spot));
+		to = &g->spot[g->n++];
+		*to = (struct spot){ .frame = frame, .why = why };
+	}
+	to->ns += ns;
+	if (ns >= to->stack_ns) {
+		to->stack = stack;
+		to->stack_ns = ns;
+	}
+	return false;
+}
+
+static int by_ns(const void *x, const void *y)
+{
+	const struct spot *a = x, *b = y;
+
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+/* The lines of a tally, and the reasons for having none, most first. Free the groups. */
+static struct spots spots_of(struct book *book, const struct tally_stacks *t)
+{
+	struct spots g = { .book = book };
+
+	hash_each(t->ns, add_spot, &g);
+	if (g.n)
+		qsort(g.spot, (size_t)g.n, sizeof(*g.spot), by_ns);
+	return g;
+}
+
+static void fill_line(const struct spot *from, uint64_t total, struct line *ret)
+{
+	*ret = (struct line){ .why = from->why };
+	if (!from->frame)
+		return;
+	str_copy(ret->file, sizeof(ret->file), from->frame->file);
+	str_copy(ret->func, sizeof(ret->func), from->frame->func);
+	ret->line = from->frame->line;
+	ret->stack = from->stack;
+	ret->share = percent(from->ns, total);
+}
+
+/* The line with most of it, however much has none; that is said by its share. */
+static int choose(struct book *book, const struct tally_stacks *t, struct line *ret)
+{
+	struct spots g = spots_of(book, t);
+	const struct spot *best = NULL, *none = NULL;
+
+	*ret = (struct line){ .why = NO_STACK_not_looked };
+	for (int i = g.n - 1; i >= 0; i--)
+		*(g.spot[i].frame ? &best : &none) = &g.spot[i];
+	if (best || none)
+		fill_line(best ? best : none, t->total, ret);
+	if (none)
+		ret->why = none->why;
+	free(g.spot);
+	return g.err;
+}
+
+/* ---- lost time by line ---- */
+
+static struct line_sum *sum_of(struct explanation *e, const struct finding *found,
+			       const struct line *line)
+{
+	struct line_sum *sum;
+
+	for (int i = 0; i < e->lines; i++) {
+		sum = &e->line[i];
+		if (sum->pid == found->pid && sum->line.line == line->line &&
+		    streq(sum->line.file, line->file) && streq(sum->line.func, line->func) &&
+		    (line->file[0] || sum->line.why == line->why))
+			return sum;
+	}
+	e->line = xrealloc(e->line, (size_t)e->lines + 1, sizeof(*e->line));
+	sum = &e->line[e->lines++];
+	*sum = (struct line_sum){ .line = *line, .pid = found->pid };
+	memcpy(sum->comm, found->comm, sizeof(sum->comm));
+	return sum;
+}
+
+static uint64_t scaled(uint64_t part, uint64_t whole, uint64_t to)
+{
+	return whole ? (uint64_t)((double)part / (double)whole * (double)to) : 0;
+}
+
+static int sum_lines(struct explanation *e, const struct tally_stacks *t,
+		     const struct finding *found)
+{
+	struct spots g = spots_of(e->book, t);
+	struct line unknown = { .why = NO_STACK_not_looked };
+
+	for (int i = 0; i < (t->total ? g.n : 1); i++) {
+		uint64_t ns = found->lost_ns;
+		struct line_sum *sum;
+
+		if (t->total) {
+			fill_line(&g.spot[i], t->total, &unknown);
+			ns = scaled(g.spot[i].ns, t->total, found->lost_ns);
+		}
+		sum = sum_of(e, found, &unknown);
+		sum->ns += ns;
+		if (ns >= sum->cause_ns) {
+			sum->cause = found->cause;
+			sum->cause_ns = ns;
+		}
+	}
+	free(g.spot);
+	return g.err;
+}
+
+struct sharing {
+	struct finding *found;
+	const struct tally_stacks *t;
+};
+
+static bool add_share(const void *key, void *value, void *arg)
+{
+	struct sharing *s = arg;
+	struct finding *f = s->found;
+
+	f->share = xrealloc(f->share, (size_t)f->shares + 1, sizeof(*f->share));
+	f->share[f->shares++] =
+		(struct stack_share){ *(const uint64_t *)key,
+				      scaled(*(uint64_t *)value, s->t->total, f->lost_ns) };
+	return false;
+}
+
+static int by_share(const void *x, const void *y)
+{
+	const struct stack_share *a = x, *b = y;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+/* What rounding leaves goes to the largest. */
+static void share_out(const struct tally_stacks *t, struct finding *found)
+{
+	struct sharing s = { found, t };
+	uint64_t sum = 0;
+
+	if (t->total) {
+		hash_each(t->ns, add_share, &s);
+	} else {
+		found->share = xcalloc(1, sizeof(*found->share)); /* not looked at */
+		found->shares = 1;
+	}
+	qsort(found->share, (size_t)found->shares, sizeof(*found->share), by_share);
+	for (int i = 0; i < found->shares; i++)
+		sum += found->share[i].ns;
+	found->share[0].ns += found->lost_ns - min_u64(sum, found->lost_ns);
+}
+
+static int by_lost(const void *x, const void *y)
+{
+	const struct line_sum *a = x, *b = y;
+
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+static void rank_lines(struct explanation *e)
+{
+	uint64_t total = 0;
+
+	if (e->lines)
+		qsort(e->line, (size_t)e->lines, sizeof(*e->line), by_lost);
+	for (int i = 0; i < e->lines; i++)
+		total += e->line[i].ns;
+	for (int i = 0; i < e->lines; i++)
+		e->line[i].line.share = percent(e->line[i].ns, total);
+}
+
+/* ---- one finding ---- */
+
+/* Mostly what the thread did by itself, with few waits or none. */
+static bool is_work(const char *cause)
+{
+	static const enum cause_id work[] = { CAUSE_host_bound,     CAUSE_launch_bound,
+					      CAUSE_page_fault,     CAUSE_swap,
+					      CAUSE_memory_reclaim, CAUSE_python_gc };
+
+	for (size_t i = 0; i < ARRAY_LEN(work); i++)
+		if (streq(cause_name(work[i]), cause))
+			return true;
+	return false;
+}
+
+/* The victim's own: its calls, its waits, or what it did, whichever the finding is made of. */
+static const struct tally_stacks *own_of(const struct thread_facts *t, const struct finding *found,
+					 bool about_calls, struct tally_stacks *calls,
+					 struct tally_stacks *waits)
+{
+	if (about_calls && calls->total)
+		return calls;
+	if (!is_work(found->cause) || waits->total * 2 >= found->lost_ns)
+		return waits;
+	calls->total = 0;
+	add_looks(t, found, 1u << CLASS_GAP, calls);
+	return calls->total ? calls : waits;
+}
+
+static int add_lines_to(const struct facts *f, struct explanation *e, struct finding *found,
+			bool about_calls, struct tally_stacks *calls)
+{
+	const struct thread_facts *t = thread_of(f, found->thread);
+	struct waits_of of = { .own = tally_new() };
+	const struct tally_stacks *own;
+	int err;
+
+	for (int i = 0; i < HOPS_MAX; i++)
+		of.hop[i] = tally_new();
+	for (int i = 0; i < CULPRITS_MAX; i++)
+		of.culprit[i] = tally_new();
+	if (t)
+		add_waits(f, t, found, &of);
+	own = t ? own_of(t, found, about_calls, calls, &of.own) : &of.own;
+	err = choose(e->book, own, &found->where);
+	for (int i = 0; !err && i < found->chain.hops; i++)
+		err = choose(e->book, &of.hop[i], &found->hop_line[i]);
+	for (int i = 0; !err && i < found->culprits; i++) {
+		bool self = !of.culprit[i].total && found->culprit[i].pid == found->pid;
+
+		err = choose(e->book, self ? own : &of.culprit[i], &found->culprit[i].line);
+	}
+	if (!err)
+		err = sum_lines(e, own, found);
+	share_out(own, found);
+	tally_free(&of.own);
+	for (int i = 0; i < HOPS_MAX; i++)
+		tally_free(&of.hop[i]);
+	for (int i = 0; i < CULPRITS_MAX; i++)
+		tally_free(&of.culprit[i]);
+	return err;
+}
+
+int add_lines(struct store *s, const struct facts *f, struct explanation *e)
+{
+	size_t n = (size_t)e->findings + 1;
+	struct calls_query q = { e, xcalloc(n, sizeof(*q.of)), xcalloc(n, sizeof(*q.row)) };
+	int err;
+
+	e->book = book_new(s);
+	err = query_calls(s, e, &q);
+	for (int i = 0; i < e->findings; i++) {
+		if (!err)
+			err = add_lines_to(f, e, &e->finding[i], q.row[i] >= 0, &q.of[i]);
+		tally_free(&q.of[i]);
+	}
+	free(q.of);
+	free(q.row);
+	rank_lines(e);
+	return err;
+}
