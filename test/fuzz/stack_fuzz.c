@@ -75,7 +75,7 @@ static void check_merge(struct fuzz *f, const struct stack *stack)
 	static const char *const modules[] = { "", "libpython", "libtorch", "python3" };
 	struct native_stack *native = calloc(1, sizeof(*native));
 	const struct frame *ret[FRAMES_MAX];
-	uint64_t anchor[FRAMES_MAX];
+	uint64_t anchor[FRAMES_MAX] = { 0 };
 	int n, p = 0;
 
 	for (size_t i = 0; i < f->len && native->frames < NATIVE_FRAMES; i++) {
@@ -89,7 +89,7 @@ static void check_merge(struct fuzz *f, const struct stack *stack)
 			.interpreter = f->data[i] & 8,
 		};
 	}
-	for (int i = 0; i < stack->frames; i++)
+	for (int i = 0; i < stack->frames && f->len; i++)
 		anchor[i] = f->data[(size_t)i % f->len] & 4 ? f->data[(size_t)i % f->len] : 0;
 	n = merge(f->s, native, stack, anchor, ret);
 	need(n >= stack->frames && n <= stack->frames + native->frames);
@@ -158,14 +158,14 @@ static void take(struct fuzz *f, const uint8_t *record, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static uint8_t record[sizeof(struct c_stack) + 256 * 16];
+	static uint8_t record[sizeof(struct c_stack) + 4096];
 	struct fuzz f = { .data = data, .len = len };
 
 	f.s = stacks_new(read_process, told, &f, NULL);
 	/* Which template, where it is changed, by how many bytes, how much of it is cut off; bytes. */
 	while (len >= 4) {
-		size_t size = template(data[0], record), where = data[1] * (size_t)4;
-		size_t n = data[2] % 64, cut = data[3] < 128 ? 0 : (data[3] - 127u) * 16;
+		size_t size = template(data[0], record), where = (size_t)data[1] * 4;
+		size_t n = data[2] % 64, cut = data[3] < 128 ? 0 : (data[3] - (size_t)127) * 16;
 
 		data += 4;
 		len -= 4;

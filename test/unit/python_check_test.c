@@ -35,7 +35,7 @@ TEST(python_keys_beyond_the_first_block_are_followed)
 		size_t self = AT_SELF + i * 0x800;
 
 		put(&im, self + 784 + 512 + 8, IMAGE_BASE + self + 0x700, 8);
-		put(&im, self + 0x700 + 5 * 16 + 8, IMAGE_BASE + AT_STATE + i * 0x400, 8);
+		put(&im, self + 0x700 + 88, IMAGE_BASE + AT_STATE + i * 0x400, 8);
 	}
 	CHECK(check() == PY_FOUND);
 	im.tsd = (struct py_tsd){ .from = 128, .step = 8, .indirect = 1 };
@@ -43,7 +43,7 @@ TEST(python_keys_beyond_the_first_block_are_followed)
 		size_t self = AT_SELF + i * 0x800;
 
 		put(&im, self + 128, IMAGE_BASE + self + 0x200, 8);
-		put(&im, self + 0x200 + 37 * 8, IMAGE_BASE + AT_STATE + i * 0x400, 8);
+		put(&im, self + 0x200 + 296, IMAGE_BASE + AT_STATE + i * 0x400, 8);
 	}
 	CHECK(check() == PY_FOUND && layout.tsd_indirect);
 	return 0;

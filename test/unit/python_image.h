@@ -11,7 +11,7 @@
 #define IMAGE_BASE 0x10000u
 #define IMAGE_SIZE 0x10000u
 #define IMAGE_THREADS 3
-#define IMAGE_KEY 5u
+#define IMAGE_KEY ((size_t)5)
 
 /* Offsets from IMAGE_BASE. */
 enum {
