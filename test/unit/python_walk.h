@@ -17,18 +17,19 @@ static inline uint64_t word_at(const uint8_t *from, size_t offset)
 	return word;
 }
 
-/* The length and the state of a string, and as much of it as fits. */
-static inline void walk_text(int pid, const struct py_layout *l, uint64_t addr, uint8_t *dst,
-			     size_t cap, __s64 *ret_len, __u32 *ret_state)
+/* How long a string is, its state, and as much of it as fits. */
+static inline int64_t walk_text(int pid, const struct py_layout *l, uint64_t addr, uint8_t *dst,
+				size_t cap, __u32 *ret_state)
 {
+	int64_t len;
 	bool ascii;
 
-	*ret_len = -1;
-	if (!live_read(pid, addr + 16, ret_len, 8) || !live_read(pid, addr + 32, ret_state, 4))
-		return;
+	if (!live_read(pid, addr + 16, &len, 8) || !live_read(pid, addr + 32, ret_state, 4))
+		return -1;
 	ascii = *ret_state >> 6 & 1;
 	(void)live_read(pid, addr + (ascii ? l->str_ascii : l->str_compact), dst,
-			(size_t)min_u64((uint64_t)*ret_len * (*ret_state >> 2 & 7), cap));
+			(size_t)min_u64((uint64_t)len * (*ret_state >> 2 & 7), cap));
+	return len;
 }
 
 static inline bool walk_code(int pid, const struct py_layout *l, uint64_t addr, struct py_code *ret)
@@ -45,10 +46,10 @@ static inline bool walk_code(int pid, const struct py_layout *l, uint64_t addr, 
 	ret->fp = 7;
 	ret->version = l->version;
 	memcpy(&ret->line, raw + l->code_line - l->code_from, 4);
-	walk_text(pid, l, word_at(raw, l->code_name - l->code_from), ret->name, sizeof(ret->name),
-		  &ret->name_len, &ret->name_state);
-	walk_text(pid, l, word_at(raw, l->code_file - l->code_from), ret->file, sizeof(ret->file),
-		  &ret->file_len, &ret->file_state);
+	ret->name_len = walk_text(pid, l, word_at(raw, l->code_name - l->code_from), ret->name,
+				  sizeof(ret->name), &ret->name_state);
+	ret->file_len = walk_text(pid, l, word_at(raw, l->code_file - l->code_from), ret->file,
+				  sizeof(ret->file), &ret->file_state);
 	ret->table_addr = word_at(raw, l->code_table - l->code_from) + 32;
 	return live_read(pid, ret->table_addr - 16, &ret->table_len, 8) &&
 	       live_read(pid, ret->table_addr, ret->table,
@@ -98,7 +99,7 @@ static inline bool walk(int pid, const struct py_layout *l, uint64_t self, struc
 		code = word_at(frame, l->frame_code) & ~7ull;
 		lasti = (int64_t)(word_at(frame, l->frame_instr) - code - l->code_first_instr);
 		if (l->version < 0x30b)
-			lasti = (int32_t)word_at(frame, l->frame_instr) *
+			lasti = (int64_t)(int32_t)word_at(frame, l->frame_instr) *
 				(l->version == 0x309 ? 1 : 2);
 		if (walk_skips(pid, l, frame, code, lasti)) {
 			if (ret->frames && frame[l->frame_owner] >= l->skip_owner)
