@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "native/native.h"
 
@@ -167,8 +166,8 @@ char *lines_say(const struct lines *l, uint64_t id, char *dst, size_t cap)
 	if (cap)
 		dst[0] = '\0';
 	if (f)
-		snprintf(dst, cap, " at %.80s() %.60s:%d", f->func, base ? base + 1 : f->file,
-			 f->line);
+		snprintf(dst, cap, "%.80s%s at %.60s:%d", f->func, f->func[0] == '<' ? "" : "()",
+			 base ? base + 1 : f->file, f->line);
 	return dst;
 }
 

@@ -36,7 +36,7 @@ int lines_store_chain(struct lines *l, struct store *store, const struct chain *
 /* The store gave up what was not committed. */
 void lines_rollback(struct lines *l);
 
-/* " at forward() train.py:142", or "" where that is not known. Returns dst. */
+/* "forward() at train.py:142", or "" where that is not known. Returns dst. */
 char *lines_say(const struct lines *l, uint64_t stack, char *dst, size_t cap);
 
 /* The process is gone: what only it could have told is forgotten once its last stops are judged. */

@@ -62,6 +62,7 @@ static int judge(struct stalls *s, const struct queued *q, struct waits *waits, 
 	struct chain chain[SHARES];
 	uint64_t ns[SHARES];
 	struct stall stall;
+	char where[160], by[160];
 	size_t n = waits_of_span(waits, rec->serial, rec->start_ns, rec->start_ns + rec->dur_ns,
 				 share, SHARES);
 	int err = 0;
@@ -82,6 +83,8 @@ static int judge(struct stalls *s, const struct queued *q, struct waits *waits, 
 	if (!s->fn)
 		return 0;
 	stall_judge(rec, chain, ns, (int)n, &stall);
+	stall_tell(&stall, lines_say(s->lines, stall.stack, where, sizeof(where)),
+		   lines_say(s->lines, stall.culprit_stack, by, sizeof(by)));
 	stall.call = q->call;
 	stall.pid = q->person.pid;
 	stall.tid = q->person.tid;

@@ -12,7 +12,7 @@
 static struct {
 	const char *db;
 	uint64_t since, from, to, pid;
-	bool json, per_process;
+	bool json, per_process, by_line, full_stack;
 } args;
 
 #define AT(field) offsetof(__typeof__(args), field)
@@ -24,6 +24,9 @@ static const struct opt opts[] = {
 	{ "pid", 'p', OPT_U64, AT(pid), "PID", "only this process" },
 	{ "per-process", 0, OPT_FLAG, AT(per_process), NULL,
 	  "where the time of each process went, instead of what is wrong" },
+	{ "by-line", 0, OPT_FLAG, AT(by_line), NULL, "lost time by line of code, most first" },
+	{ "full-stack", 0, OPT_FLAG, AT(full_stack), NULL,
+	  "with each finding all frames of its stacks, native ones too" },
 	{ "db", 'd', OPT_STR, AT(db), "FILE", "the trace (default: where `trace` writes)" },
 	{ "json", 0, OPT_FLAG, AT(json), NULL, "as JSON" },
 	{ 0 },
@@ -33,10 +36,13 @@ static void print(struct store *s, struct explanation *e)
 {
 	if (args.pid)
 		explain_only(e, (uint32_t)args.pid);
+	e->full_stack = args.full_stack;
 	if (args.json)
 		explain_json(s, e, stdout);
 	else if (args.per_process)
 		explain_text_processes(e, stdout);
+	else if (args.by_line)
+		explain_text_lines(e, stdout);
 	else
 		explain_text(e, stdout);
 }

@@ -20,7 +20,7 @@
 
 struct live {
 	enum live_mode mode;
-	char news[NEWS][512]; /* the newest last */
+	char news[NEWS][1024]; /* the newest last */
 	int stalls, silent; /* in this second: told, not told */
 };
 
@@ -315,6 +315,8 @@ static void json_stall(const struct stall *s)
 	json_u64(&j, "lost_ns", s->ns);
 	json_u64(&j, "culprit_pid", s->culprit.pid);
 	json_str(&j, "culprit", s->culprit.comm);
+	json_str(&j, "where", s->where);
+	json_str(&j, "culprit_where", s->culprit_where);
 	json_str(&j, "text", s->text);
 	json_i64(&j, "call", s->call);
 	json_close(&j, '}');
@@ -326,7 +328,7 @@ static void json_stall(const struct stall *s)
 void live_stall(const struct stall *stall, void *live)
 {
 	struct live *l = live;
-	char line[512], now[UNITS_CAP], comm[64];
+	char line[1024], now[UNITS_CAP], comm[64];
 
 	if (stall->cause == CAUSE_none)
 		return; /* slow, but nobody waited in vain */

@@ -42,6 +42,20 @@ uint64_t group_ns(const struct summary *s, const struct group *g);
 char *line_text(const struct line *line, const char *python_note, char *dst, size_t cap);
 const char *line_why(const struct line *line, const char *python_note);
 
+/* print_lines.c: parts of the text. */
+void print_where(const struct finding *f, FILE *out);
+void print_stacks(const struct explanation *e, const struct finding *f, FILE *out);
+void print_by_line(const struct explanation *e, FILE *out);
+void print_lines_known(const struct explanation *e, FILE *out);
+const char *print_at(const struct line *line, char *dst, size_t cap); /* ", f() at x.py:1", or "" */
+
+/* Of threads that run Python: stored calls and waiting time, and how much of it has a stack. */
+struct lines_known {
+	uint64_t calls, wait_ns;
+	double calls_pct, wait_pct;
+};
+struct lines_known lines_known(const struct explanation *e);
+
 /* "waited 3.1 s on a pipe", without the number: what this hop did, and on what. */
 void hop_what(const struct chain *c, int h, char *dst, size_t cap);
 

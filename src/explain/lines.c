@@ -405,6 +405,45 @@ static const struct tally_stacks *own_of(const struct thread_facts *t, const str
 	return calls->total ? calls : waits;
 }
 
+/* What there is to see at the line, as the first thing to do. */
+static void add_line_fix(struct finding *found)
+{
+	static const struct {
+		enum cause_id cause;
+		bool culprits; /* line, or else the victim's */
+		const char *text;
+	} words[] = {
+		{ CAUSE_self_sleep, false, "the sleep is there" },
+		{ CAUSE_lock, true, "the lock is held there" },
+		{ CAUSE_gil, true, "the interpreter lock is held there" },
+		{ CAUSE_data_loader, true, "the worker spends that time there" },
+		{ CAUSE_disk_read, true, "the file is read there" },
+		{ CAUSE_disk_write, true, "the file is written there" },
+		{ CAUSE_host_bound, false, "the work is done there" },
+		{ CAUSE_python_gc, false, "the collections begin there" },
+		{ CAUSE_page_fault, false, "the memory is touched there" },
+		{ CAUSE_sync_too_often, false, "it waits for the GPU there" },
+		{ CAUSE_launch_bound, false, "the launches are made there" },
+		{ CAUSE_copy_bound, false, "the copies are made there" },
+		{ CAUSE_alloc_churn, false, "the memory is allocated or freed there" },
+	};
+	char at[512];
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		const struct line *line =
+			words[i].culprits ? &found->culprit[0].line : &found->where;
+
+		if (!streq(cause_name(words[i].cause), found->cause) || !line->file[0])
+			continue;
+		if (found->fixes == FIXES_MAX)
+			found->fixes--;
+		memmove(found->fix[1], found->fix[0], sizeof(found->fix[0]) * (size_t)found->fixes);
+		found->fixes++;
+		snprintf(found->fix[0], sizeof(found->fix[0]), "look at %.300s first: %s",
+			 line_text(line, "", at, sizeof(at)), words[i].text);
+	}
+}
+
 static int add_lines_to(const struct facts *f, struct explanation *e, struct finding *found,
 			bool about_calls, struct tally_stacks *calls)
 {
@@ -428,6 +467,7 @@ static int add_lines_to(const struct facts *f, struct explanation *e, struct fin
 
 		err = choose(e->book, self ? own : &of.culprit[i], &found->culprit[i].line);
 	}
+	add_line_fix(found);
 	if (!err)
 		err = sum_lines(e, own, found);
 	share_out(own, found);

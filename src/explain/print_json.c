@@ -7,7 +7,49 @@
 #include "decode/decode.h"
 #include "explain/explain_int.h"
 
-static void json_where(struct json *j, const struct finding *f)
+/* "file", "line" and "func": null where they are not known, and then why. */
+static void json_line(struct json *j, const struct line *line, const char *python_note)
+{
+	if (line->file[0]) {
+		json_str(j, "file", line->file);
+		json_i64(j, "line", line->line);
+		json_str(j, "func", line->func);
+		json_f64(j, "line_pct", line->share);
+		return;
+	}
+	json_null(j, "file");
+	json_null(j, "line");
+	json_null(j, "func");
+	json_str(j, "line_note", line_why(line, python_note));
+}
+
+static void json_stack(struct json *j, const struct explanation *e, uint64_t id)
+{
+	static const char *const kinds[] = {
+#define X(kind, text) #kind,
+		FRAME_KINDS(X)
+#undef X
+	};
+	const struct stack *stack = e->full_stack ? explain_stack(e, id) : NULL;
+
+	if (!stack)
+		return;
+	json_open(j, "stack", '[');
+	for (int i = 0; i < stack->frames; i++) {
+		const struct frame *frame = stack->frame[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "kind", kinds[frame->kind]);
+		json_str(j, "func", frame->func);
+		json_str(j, "file", frame->file);
+		if (frame->line)
+			json_i64(j, "line", frame->line);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_where(struct json *j, const struct explanation *e, const struct finding *f)
 {
 	json_open(j, "where", '{');
 	json_u64(j, "pid", f->pid);
@@ -16,10 +58,9 @@ static void json_where(struct json *j, const struct finding *f)
 	json_str(j, "thread_comm", f->thread_comm);
 	json_str(j, "cmdline", f->cmdline);
 	json_str(j, "op", f->op);
-	json_null(j, "file"); /* not known in this version: said, not left out */
-	json_null(j, "line");
-	json_null(j, "func");
-	json_null(j, "container");
+	json_line(j, &f->where, f->python_note);
+	json_stack(j, e, f->where.stack);
+	json_null(j, "container"); /* not known in this version: said, not left out */
 	json_null(j, "rank");
 	json_close(j, '}');
 }
@@ -35,6 +76,7 @@ static void json_culprits(struct json *j, const struct finding *f)
 		if (c->tid)
 			json_u64(j, "tid", c->tid);
 		json_str(j, "comm", c->comm);
+		json_line(j, &c->line, c->pid == f->pid ? f->python_note : "");
 		json_null(j, "container");
 		json_f64(j, "share_pct", c->share);
 		json_u64(j, "ns", c->ns);
@@ -81,7 +123,7 @@ static void json_effects(struct json *j, const struct finding *f)
 
 /* ---- the chain ---- */
 
-static void json_hops(struct json *j, const struct finding *f)
+static void json_hops(struct json *j, const struct explanation *e, const struct finding *f)
 {
 	char what[256];
 
@@ -101,8 +143,8 @@ static void json_hops(struct json *j, const struct finding *f)
 		json_str(j, "object", object_names[hop->object]);
 		json_str(j, "name", hop->name);
 		json_str(j, "ended_by", waker_names[hop->by]);
-		json_null(j, "file");
-		json_null(j, "line");
+		json_line(j, &f->hop_line[h], hop->pid == f->pid ? f->python_note : "");
+		json_stack(j, e, f->hop_line[h].stack);
 		json_u64(j, "ns", f->hop_ns[h]);
 		json_str(j, "evidence",
 			 last && !f->chain.complete ? "missing" : evidence_names[f->evidence]);
@@ -129,6 +171,7 @@ static void json_own(struct json *j, const struct finding *f)
 	json_u64(j, "tid", f->tid);
 	json_str(j, "comm", f->comm);
 	json_str(j, "what", own_what(f));
+	json_line(j, &f->where, f->python_note);
 	json_u64(j, "ns", f->lost_ns);
 	json_str(j, "evidence", evidence_names[f->evidence]);
 	json_close(j, '}');
@@ -148,17 +191,17 @@ static void json_own(struct json *j, const struct finding *f)
 	}
 }
 
-static void json_chain(struct json *j, const struct finding *f)
+static void json_chain(struct json *j, const struct explanation *e, const struct finding *f)
 {
 	json_open(j, "chain", '[');
 	if (f->chain.hops)
-		json_hops(j, f);
+		json_hops(j, e, f);
 	else
 		json_own(j, f);
 	json_close(j, ']');
 }
 
-static void json_finding(struct json *j, const struct finding *f)
+static void json_finding(struct json *j, const struct explanation *e, const struct finding *f)
 {
 	char id[128];
 
@@ -174,7 +217,7 @@ static void json_finding(struct json *j, const struct finding *f)
 	json_u64(j, "count", f->count);
 	json_u64(j, "first_ns", f->first_ns);
 	json_u64(j, "last_ns", f->last_ns);
-	json_where(j, f);
+	json_where(j, e, f);
 	json_culprits(j, f);
 	json_object(j, f);
 	json_effects(j, f);
@@ -196,7 +239,7 @@ static void json_finding(struct json *j, const struct finding *f)
 	for (int i = 0; i < f->fixes; i++)
 		json_str(j, NULL, f->fix[i]);
 	json_close(j, ']');
-	json_chain(j, f);
+	json_chain(j, e, f);
 	json_close(j, '}');
 }
 
@@ -338,6 +381,58 @@ static void json_loss(struct json *j, const struct explanation *e)
 	json_close(j, '}');
 }
 
+static void json_lines_known(struct json *j, const struct explanation *e)
+{
+	static const char *const names[] = {
+#define X(id, text) #id,
+		NO_STACKS(X)
+#undef X
+	};
+	struct lines_known known = lines_known(e);
+
+	json_open(j, "python", '{');
+	json_u64(j, "calls", known.calls);
+	json_u64(j, "wait_ns", known.wait_ns);
+	if (known.calls)
+		json_f64(j, "calls_with_line_pct", known.calls_pct);
+	else
+		json_null(j, "calls_with_line_pct");
+	if (known.wait_ns)
+		json_f64(j, "wait_with_line_pct", known.wait_pct);
+	else
+		json_null(j, "wait_with_line_pct");
+	json_open(j, "calls_without", '{');
+	for (int i = 0; i < NO_STACK_COUNT; i++)
+		if (e->stacks.no_calls[i])
+			json_u64(j, names[i], e->stacks.no_calls[i]);
+	json_close(j, '}');
+	json_open(j, "wait_ns_without", '{');
+	for (int i = 0; i < NO_STACK_COUNT; i++)
+		if (e->stacks.no_wait_ns[i])
+			json_u64(j, names[i], e->stacks.no_wait_ns[i]);
+	json_close(j, '}');
+	json_close(j, '}');
+}
+
+/* Lost time by line. */
+static void json_lines(struct json *j, const struct explanation *e)
+{
+	json_open(j, "lines", '[');
+	for (int i = 0; i < e->lines; i++) {
+		const struct line_sum *s = &e->line[i];
+
+		json_open(j, NULL, '{');
+		json_u64(j, "lost_ns", s->ns);
+		json_f64(j, "lost_pct", s->line.share);
+		json_line(j, &s->line, "");
+		json_str(j, "cause", s->cause);
+		json_u64(j, "pid", s->pid);
+		json_str(j, "comm", s->comm);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 void explain_json(struct store *s, const struct explanation *e, FILE *out)
 {
 	struct json j = JSON_TO(out);
@@ -348,13 +443,15 @@ void explain_json(struct store *s, const struct explanation *e, FILE *out)
 	json_u64(&j, "to_ns", e->window.to_ns);
 	json_loss(&j, e);
 	json_f64(&j, "unexplained_pct", e->unexplained_pct);
+	json_lines_known(&j, e);
 	json_open(&j, "coverage", '[');
 	(void)store_each_coverage(s, e->window, json_coverage, &j); /* an empty list says enough */
 	json_close(&j, ']');
 	json_open(&j, "findings", '[');
 	for (int i = 0; i < e->findings; i++)
-		json_finding(&j, &e->finding[i]);
+		json_finding(&j, e, &e->finding[i]);
 	json_close(&j, ']');
+	json_lines(&j, e);
 	json_open(&j, "processes", '[');
 	for (int i = 0; i < e->summaries; i++)
 		json_summary(&j, &e->summary[i]);

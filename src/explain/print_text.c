@@ -28,7 +28,7 @@ static void print_heading(const struct explanation *e, FILE *out)
 /* Those who had a CPU are shown with it; those of a chain are in the chain already. */
 static void print_culprits(const struct finding *f, FILE *out)
 {
-	char ns[UNITS_CAP], cpus[128];
+	char ns[UNITS_CAP], cpus[128], at[512];
 
 	for (int i = 0; i < f->culprits && i < 4; i++) {
 		const struct culprit *c = &f->culprit[i];
@@ -41,15 +41,16 @@ static void print_culprits(const struct finding *f, FILE *out)
 				"          %s (pid %u) ran instead for %s (%.0f %%) on CPU %s\n",
 				c->comm, c->pid, format_ns(ns, sizeof(ns), c->ns), c->share, cpus);
 		} else {
-			fprintf(out, "          because of %s (pid %u): %s (%.0f %%)\n", c->comm,
-				c->pid, format_ns(ns, sizeof(ns), c->ns), c->share);
+			fprintf(out, "          because of %s (pid %u): %s (%.0f %%)%s\n", c->comm,
+				c->pid, format_ns(ns, sizeof(ns), c->ns), c->share,
+				print_at(&c->line, at, sizeof(at)));
 		}
 	}
 }
 
 static void print_chain(const struct finding *f, FILE *out)
 {
-	char ns[UNITS_CAP], what[256];
+	char ns[UNITS_CAP], what[256], at[512];
 
 	for (int h = 0; h < f->chain.hops; h++) {
 		const struct hop *hop = &f->chain.hop[h];
@@ -60,7 +61,8 @@ static void print_chain(const struct finding *f, FILE *out)
 			fprintf(out, "/%u", hop->tid);
 		if (hop->relation == RELATION_child)
 			fputs(" (child)", out);
-		fprintf(out, ": %s %s\n", format_ns(ns, sizeof(ns), f->hop_ns[h]), what);
+		fprintf(out, ": %s %s%s\n", format_ns(ns, sizeof(ns), f->hop_ns[h]), what,
+			print_at(&f->hop_line[h], at, sizeof(at)));
 	}
 }
 
@@ -104,7 +106,7 @@ static const char *root_of(const struct finding *f)
 	return f->cause;
 }
 
-static void print_finding(const struct finding *f, FILE *out)
+static void print_finding(const struct explanation *e, const struct finding *f, FILE *out)
 {
 	char lost[UNITS_CAP], of[UNITS_CAP], from[UNITS_CAP], to[UNITS_CAP], n[UNITS_CAP];
 
@@ -115,6 +117,7 @@ static void print_finding(const struct finding *f, FILE *out)
 		f->thread_comm);
 	if (f->cmdline[0])
 		fprintf(out, "          %.66s\n", f->cmdline);
+	print_where(f, out);
 	fprintf(out, "  Root:   %s %s of %s (%.1f %%)\n", root_of(f),
 		format_ns(lost, sizeof(lost), f->lost_ns),
 		format_ns(of, sizeof(of), f->affected_ns), f->lost_pct);
@@ -122,6 +125,7 @@ static void print_finding(const struct finding *f, FILE *out)
 		fprintf(out, "          %s %s\n", thing_key(&f->object), f->object.name);
 	print_culprits(f, out);
 	print_chain(f, out);
+	print_stacks(e, f, out);
 	print_effects(f, out);
 	fprintf(out, "  Gain:   up to %s; without it that time would be %.0f to %.0f %% shorter\n",
 		lost, f->gain_low_pct, f->gain_high_pct);
@@ -264,6 +268,7 @@ static void print_loss(const struct explanation *e, FILE *out)
 		fprintf(out,
 			"Not explained by anything seen: %.1f %% of the calling threads' time.\n",
 			e->unexplained_pct);
+	print_lines_known(e, out);
 	if (!e->run.count_cost_ns)
 		fputs("Cost of tracing: not known, a probe could not be measured on this host.\n",
 		      out);
@@ -292,7 +297,7 @@ void explain_text(const struct explanation *e, FILE *out)
 {
 	print_heading(e, out);
 	for (int i = 0; i < e->findings; i++)
-		print_finding(&e->finding[i], out);
+		print_finding(e, &e->finding[i], out);
 	if (!e->findings && e->summaries)
 		print_nothing_found(out);
 	print_processes(e, false, out);
@@ -302,4 +307,12 @@ void explain_text_processes(const struct explanation *e, FILE *out)
 {
 	print_heading(e, out);
 	print_processes(e, true, out);
+}
+
+void explain_text_lines(const struct explanation *e, FILE *out)
+{
+	print_heading(e, out);
+	print_by_line(e, out);
+	fputs(RULE, out);
+	print_loss(e, out);
 }

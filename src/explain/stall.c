@@ -14,16 +14,20 @@ struct part {
 	uint64_t ns, most_ns;
 	struct culprit culprit;
 	struct thing object;
+	uint64_t stack, culprit_stack;
 };
 
-static void add(struct part *to, uint64_t ns, const struct culprit *who, const struct thing *what)
+/* True: it is the largest so far. */
+static bool add(struct part *to, uint64_t ns, const struct culprit *who, const struct thing *what)
 {
 	to->ns += ns;
 	if (ns <= to->most_ns)
-		return;
+		return false;
 	to->most_ns = ns;
 	to->culprit = who ? *who : (struct culprit){ 0 };
 	to->object = what ? *what : (struct thing){ 0 };
+	to->stack = to->culprit_stack = 0;
+	return true;
 }
 
 static struct culprit culprit_of(const struct chain *c, int who)
@@ -69,7 +73,10 @@ static void add_chain(const struct chain *c, uint64_t ns, enum op_class place, s
 		what.kind = c->hop[v.what].object;
 		text_safe(what.name, sizeof(what.name), c->hop[v.what].name);
 	}
-	add(&part[v.cause], ns, &who, &what);
+	if (add(&part[v.cause], ns, &who, &what)) {
+		part[v.cause].stack = c->hop[0].stack;
+		part[v.cause].culprit_stack = v.who > 0 ? c->hop[v.who].stack : 0;
+	}
 }
 
 /* What running means depends on where: in a call that waits for the GPU it is waiting, too. */
@@ -143,18 +150,20 @@ static void say(const struct stall *s, char *dst, size_t cap)
 			 thing[0] && s->object.name[0] ? s->object.name : thing);
 }
 
-static void tell(struct stall *s)
+void stall_tell(struct stall *s, const char *where, const char *culprit_where)
 {
 	char dur[UNITS_CAP], usual[UNITS_CAP], why[240];
 	bool gap = starts_with(s->op, "before ");
 
+	str_copy(s->where, sizeof(s->where), where);
+	str_copy(s->culprit_where, sizeof(s->culprit_where), culprit_where);
 	say(s, why, sizeof(why));
-	snprintf(s->text, sizeof(s->text), "stalled %s %s%s%s%s%s: %s%s%s",
+	snprintf(s->text, sizeof(s->text), "stalled %s %s%s%s%s%s%s%s: %s%s%s%s%s",
 		 format_ns(dur, sizeof(dur), s->dur_ns), gap ? "" : "in ", s->op,
-		 s->usual_ns ? " (usually " : "",
+		 where[0] ? ", " : "", s->where, s->usual_ns ? " (usually " : "",
 		 s->usual_ns ? format_ns(usual, sizeof(usual), s->usual_ns) : "",
 		 s->usual_ns ? ")" : "", s->cause ? cause_name(s->cause) : "", s->cause ? ": " : "",
-		 why);
+		 why, culprit_where[0] ? ", " : "", s->culprit_where);
 }
 
 void stall_judge(const struct record *rec, const struct chain *chains, const uint64_t *ns, int n,
@@ -177,10 +186,14 @@ void stall_judge(const struct record *rec, const struct chain *chains, const uin
 		.dur_ns = rec->dur_ns,
 		.usual_ns = rec->usual_ns,
 		.ns = part[top].ns,
+		.stack = part[top].stack,
+		.culprit_stack = part[top].culprit_stack,
 	};
 	if (!top)
 		ret->culprit = (struct culprit){ 0 };
 	snprintf(ret->op, sizeof(ret->op), "%s%s", rec->next ? "before " : "",
 		 rec->next ? rec->next->symbol : rec->op->symbol);
-	tell(ret);
+	if (ret->stack < STACK_REASONS)
+		ret->stack = rec->stack;
+	stall_tell(ret, "", "");
 }
