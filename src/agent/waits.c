@@ -30,6 +30,8 @@ struct raw_key {
 	int32_t nr;
 	uint32_t flags;
 	uint8_t state, by, complete, pad;
+	int16_t irq;
+	uint16_t pad2;
 };
 
 /* A thread that has ended; what it did may explain a wait that is still going on. */
@@ -194,6 +196,7 @@ static struct raw_key raw_key(uint32_t serial, const struct piece *piece)
 		.state = (uint8_t)hop->state,
 		.by = (uint8_t)hop->by,
 		.complete = piece->chain.complete,
+		.irq = (int16_t)hop->irq,
 	};
 }
 

@@ -62,7 +62,7 @@ struct hop {
 	enum state state;
 	enum waker by;
 	int nr; /* system call; -1: none */
-	int irq; /* -1: none */
+	int irq; /* that ended it, of WAKER_irq, block and net; -1: none */
 	int fd;
 	uint32_t flags; /* STOP_* */
 	uint32_t cpu, cpu_pid;
@@ -71,7 +71,8 @@ struct hop {
 	bool calls; /* makes traced calls itself; not stored, as the store knows who does */
 	enum object object;
 	enum relation relation;
-	char name[128]; /* of the object: a path, an address; or of cpu_pid, or of the device */
+	char name[128]; /* of the object: a path, an address; or of cpu_pid */
+	char device[32]; /* whose interrupt that is: "nvme0q3" */
 };
 
 struct chain {

@@ -302,6 +302,7 @@ static int load_chain(struct store *s, struct chain_facts *to)
 
 		text_safe(hop->comm, sizeof(hop->comm), raw.hop[i].comm);
 		text_safe(hop->name, sizeof(hop->name), raw.hop[i].name);
+		text_safe(hop->device, sizeof(hop->device), raw.hop[i].device);
 	}
 	return 0;
 }

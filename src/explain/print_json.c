@@ -101,6 +101,10 @@ static void json_hops(struct json *j, const struct finding *f)
 		json_str(j, "object", object_names[hop->object]);
 		json_str(j, "name", hop->name);
 		json_str(j, "ended_by", waker_names[hop->by]);
+		if (hop->irq >= 0) {
+			json_i64(j, "irq", hop->irq);
+			json_str(j, "device", hop->device);
+		}
 		json_null(j, "file");
 		json_null(j, "line");
 		json_u64(j, "ns", f->hop_ns[h]);

@@ -81,7 +81,7 @@ struct found {
 static int hop_row(sqlite3_stmt *stmt, void *arg)
 {
 	struct found *f = arg;
-	int64_t nr = sqlite3_column_int64(stmt, 11);
+	int64_t nr = sqlite3_column_int64(stmt, 11), irq = sqlite3_column_int64(stmt, 16);
 	struct hop *hop;
 
 	if (!f->any)
@@ -105,7 +105,7 @@ static int hop_row(sqlite3_stmt *stmt, void *arg)
 		.cpu = column_u32(stmt, 9),
 		.cpu_pid = column_u32(stmt, 10),
 		.nr = nr < 0 || nr > INT16_MAX ? -1 : (int)nr,
-		.irq = -1,
+		.irq = irq < 0 || irq > INT16_MAX ? -1 : (int)irq,
 		.fd = -1,
 		.flags = column_u32(stmt, 12),
 		.obj = column_bits(stmt, 13),
@@ -113,6 +113,7 @@ static int hop_row(sqlite3_stmt *stmt, void *arg)
 	};
 	str_copy(hop->comm, sizeof(hop->comm), column_text(stmt, 4));
 	str_copy(hop->name, sizeof(hop->name), column_text(stmt, 15));
+	str_copy(hop->device, sizeof(hop->device), column_text(stmt, 17));
 	return 0;
 }
 
@@ -123,9 +124,10 @@ int store_find_chain(struct store *s, int64_t id, struct chain *ret)
 	int err =
 		store_query(s,
 			    "SELECT complete, n, pid, tid, c.text, relation, state, waker, object,"
-			    " cpu, cpu_pid, nr, flags, obj, obj2, w.text FROM chain"
+			    " cpu, cpu_pid, nr, flags, obj, obj2, w.text, irq, d.text FROM chain"
 			    " LEFT JOIN hop ON hop.chain=chain.id AND n >= 0"
 			    " LEFT JOIN string c ON c.id=comm LEFT JOIN string w ON w.id=hop.name"
+			    " LEFT JOIN string d ON d.id=device"
 			    " WHERE chain.id=?3 ORDER BY n",
 			    (struct window){ 0, 0 }, &stmt);
 

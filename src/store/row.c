@@ -28,7 +28,7 @@ static const char *const stmt_sql[STMT_COUNT] = {
 		      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?" ACCOUNT_MARKS ")",
 	[STMT_CULPRIT] = "INSERT INTO call_culprit VALUES(?,?,?,?,?)",
 	[STMT_CHAIN] = "INSERT OR IGNORE INTO chain VALUES(?,?)",
-	[STMT_HOP] = "INSERT OR IGNORE INTO hop VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[STMT_HOP] = "INSERT OR IGNORE INTO hop VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	/* Told twice, it adds up: the account of a second stays complete. */
 	[STMT_WAIT_SECOND] = "INSERT INTO wait_second VALUES(?,?,?,?,?,?,?)"
 			     " ON CONFLICT(thread, at_ns, op, chain)"

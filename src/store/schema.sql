@@ -1,4 +1,4 @@
--- The trace database, version 2. Times are wall-clock ns: boot time of the event plus the offset
+-- The trace database, version 3. Times are wall-clock ns: boot time of the event plus the offset
 -- that the run noted at its start (run.wall_minus_boot_ns), so they never jump within a run.
 
 CREATE TABLE node(
@@ -209,6 +209,8 @@ CREATE TABLE hop(
 	flags INTEGER NOT NULL, -- bits: 1 rebuilt, 2 on CPU, 4 packets lost, 8 I/O wait
 	obj INTEGER NOT NULL,
 	obj2 INTEGER NOT NULL,
+	irq INTEGER NOT NULL, -- that ended it, the first time; -1 = none, or not known
+	device INTEGER NOT NULL REFERENCES string(id), -- whose interrupt that is, '' = not known
 	PRIMARY KEY(chain, n)
 ) WITHOUT ROWID;
 

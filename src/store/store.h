@@ -195,7 +195,7 @@ struct wait_info {
 int store_each_wait(struct store *s, struct window w, int (*fn)(const struct wait_info *, void *),
 		    void *arg);
 
-/* A chain by its id; only what explains needs is filled in (no serial, fd, irq). -ENOENT: none. */
+/* A chain by its id; only what explains needs is filled in (no serial, no fd). -ENOENT: none. */
 int store_find_chain(struct store *s, int64_t id, struct chain *ret);
 
 struct step_info {

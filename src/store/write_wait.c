@@ -25,6 +25,8 @@ static int store_hop(struct store *s, int64_t chain, int n, const struct hop *ho
 	row_i64(&r, hop->flags);
 	row_bits(&r, hop->obj);
 	row_bits(&r, hop->obj2);
+	row_i64(&r, hop->irq);
+	row_string(&r, hop->device);
 	return row_end(&r, "insert hop");
 }
 

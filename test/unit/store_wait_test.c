@@ -14,13 +14,14 @@ static struct chain disk_chain(void)
 			  .state = STATE_FUTEX, .by = WAKER_task, .nr = 202, .irq = 12, .fd = 13,
 			  .flags = STOP_HEALED, .cpu = 14, .cpu_pid = 15,
 			  .obj = UINT64_MAX, .obj2 = 1ull << 63,
-			  .object = OBJECT_gil, .relation = RELATION_self, .name = "the GIL" },
+			  .object = OBJECT_gil, .relation = RELATION_self, .name = "the GIL",
+			  .device = "virtio1-req.0" },
 			{ .serial = 2, .pid = 20, .tid = 21, .comm = "loader",
 			  .state = STATE_READ, .by = WAKER_block, .nr = -1, .irq = 22, .fd = 23,
 			  .flags = STOP_IOWAIT | STOP_PACKET_LOSS, .cpu = 24, .cpu_pid = 25,
 			  .obj = 26, .obj2 = 27,
 			  .object = OBJECT_file, .relation = RELATION_child,
-			  .name = "train/part-17" },
+			  .name = "train/part-17", .device = "nvme0q3" },
 		},
 		.hops = 2,
 		.complete = true,
@@ -43,7 +44,9 @@ static int same_hop(const struct hop *got, const struct hop *want)
 	CHECK(got->object == want->object);
 	CHECK(got->relation == want->relation);
 	CHECK_STR(got->name, want->name);
-	CHECK(!got->serial && got->irq == -1 && got->fd == -1); /* not kept */
+	CHECK(got->irq == want->irq);
+	CHECK_STR(got->device, want->device);
+	CHECK(!got->serial && got->fd == -1); /* not kept */
 	return 0;
 }
 
@@ -66,14 +69,16 @@ STORE_TEST(store_keeps_a_chain_exactly)
 	CHECK(!trace_run(store));
 	CHECK(!store_chain(store, &chain, &id));
 	CHECK(id == (int64_t)chain_id(&chain));
-	CHECK_STR(trace_ask(store,
-			    "SELECT n, pid, tid, c.text, relation, state, waker, object, w.text,"
-			    " cpu, cpu_pid, nr, flags, obj, obj2, complete, hop.chain=chain.id"
-			    " FROM hop JOIN chain ON chain.id=chain JOIN string c ON c.id=comm"
-			    " JOIN string w ON w.id=name ORDER BY n"),
-		  "0|10|11|python3|self|futex|task|gil|the GIL|14|15|202|1|-1|"
-		  "-9223372036854775808|1|1;"
-		  "1|20|21|loader|child|read|block|file|train/part-17|24|25|-1|12|26|27|1|1");
+	CHECK_STR(
+		trace_ask(store,
+			  "SELECT n, pid, tid, c.text, relation, state, waker, object, w.text,"
+			  " cpu, cpu_pid, nr, flags, obj, obj2, complete, hop.chain=chain.id,"
+			  " irq, d.text"
+			  " FROM hop JOIN chain ON chain.id=chain JOIN string c ON c.id=comm"
+			  " JOIN string w ON w.id=name JOIN string d ON d.id=device ORDER BY n"),
+		"0|10|11|python3|self|futex|task|gil|the GIL|14|15|202|1|-1|"
+		"-9223372036854775808|1|1|12|virtio1-req.0;"
+		"1|20|21|loader|child|read|block|file|train/part-17|24|25|-1|12|26|27|1|1|22|nvme0q3");
 	CHECK(!store_find_chain(store, id, &got));
 	return same_chain(&got, &chain);
 }
@@ -280,10 +285,10 @@ STORE_TEST(store_find_chain_of_one_that_is_too_long_is_cut)
 			  "WITH RECURSIVE more(k) AS (SELECT 2 UNION ALL SELECT k+1 FROM more"
 			  " WHERE k < 1000) INSERT INTO hop SELECT chain, k, pid, tid, comm,"
 			  " relation, state, waker, object, name, cpu, cpu_pid, nr, flags, obj,"
-			  " obj2 FROM hop, more WHERE n=0"));
+			  " obj2, irq, device FROM hop, more WHERE n=0"));
 	CHECK(!store_exec(store, "INSERT INTO hop SELECT chain, -3, pid, tid, comm, relation,"
-				 " state, waker, object, name, cpu, cpu_pid, nr, flags, obj, obj2"
-				 " FROM hop WHERE n=0"));
+				 " state, waker, object, name, cpu, cpu_pid, nr, flags, obj, obj2,"
+				 " irq, device FROM hop WHERE n=0"));
 	CHECK(!store_find_chain(store, id, &got));
 	CHECK(got.hops == HOPS_MAX && !got.complete);
 	if (same_hop(&got.hop[1], &chain.hop[1]))
