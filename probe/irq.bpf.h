@@ -102,6 +102,7 @@ static __always_inline void irq_enter(struct lane *lane)
 
 static __always_inline void irq_leave(struct lane *lane)
 {
+	bool own = lane->softirq && lane->soft_own;
 	__u64 now;
 
 	if (!lane->irq_depth) /* entered before we were attached */
@@ -110,6 +111,9 @@ static __always_inline void irq_leave(struct lane *lane)
 		return;
 	now = bpf_ktime_get_boot_ns();
 	lane->irq_ns += now - lane->irq_start;
+	if (own)
+		return;
+	lane->device_ns += now - lane->irq_start;
 	lane->irq_end = now;
 }
 

@@ -45,7 +45,8 @@ struct lane {
 	/* Interrupts, see irq.bpf.h. Numbers are + 1, so that 0 is none. */
 	__u32 irq_depth;
 	__u64 irq_ns; /* spent in interrupts, cumulated */
-	__u64 irq_start, irq_end; /* of the outermost one that runs; of the last one */
+	__u64 device_ns; /* of these: not raised by the task that ran, or by ksoftirqd */
+	__u64 irq_start, irq_end; /* of the outermost one that runs; of the last of device_ns */
 	__u64 timer; /* the high-resolution timer's function that runs; 0: none */
 	__u32 irq, irq_last;
 	__u32 softirq;
@@ -93,6 +94,8 @@ struct thread {
 	__u32 serial; /* 0: not followed (yet) */
 	__u64 gen; /* +1 at each switch, so that a reader notices one */
 	__u64 irq_base, steal_base; /* of its CPU, when the present state began */
+	__u64 device_base; /* lane.device_ns of the CPU that it waits for; 0: not known */
+	__u64 irq_part, irq_taken; /* while a wait is charged: see blame.bpf.h */
 	__u64 sum[STATE_COUNT]; /* up to `since` */
 	__u64 early; /* woken before its own switch-out was seen */
 	__u64 throttled_base; /* the group's own account, at switch-out */

@@ -52,7 +52,12 @@ enum state {
 #define STATE_RUNNABLE(s) ((s) == STATE_PREEMPTED || (s) == STATE_WAKE)
 #define STATE_BLOCKED(s) ((s) >= STATE_FUTEX && (s) < STATE_UNKNOWN)
 
-/* Somebody who ran while a thread waited for the CPU. pid 0: the CPU was idle (wake-up latency). */
+/*
+ * Somebody who ran while a thread waited for the CPU. pid 0: the CPU was idle (wake-up latency);
+ * PID_IRQ: nobody, it served interrupts.
+ */
+#define PID_IRQ 0xffffffffu
+
 struct who {
 	__u32 pid;
 	__u32 cpu;
@@ -153,7 +158,7 @@ struct stop {
 	__s32 fd; /* -1: none, or not known */
 	__u32 flags;
 	__u32 cpu; /* where it waited for a CPU */
-	__u32 cpu_pid; /* who had that CPU longest meanwhile; 0: idle */
+	__u32 cpu_pid; /* who had that CPU longest meanwhile; 0: idle; PID_IRQ */
 	__u64 cpu_ns; /* ... and how long */
 	__u64 stack; /* where in its Python code it stopped, or enum no_stack: see wire/python.h */
 	/* Of a wait for Python's interpreter lock, when it began: */
@@ -264,7 +269,7 @@ struct task_info {
 
 #define TASKS 65536
 
-/* ns that `pid` ran on `cpu` while the thread `serial` waited for that CPU. Complete. */
+/* ns that `pid` (or PID_IRQ) had `cpu` while the thread `serial` waited for that CPU. Complete. */
 struct blame_key {
 	__u32 serial;
 	__u32 pid;

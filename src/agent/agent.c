@@ -107,6 +107,7 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 	uint64_t *seen = hash_put(a->blame_seen, key), ns = blame->ns - *seen;
 	const struct person *p;
 	struct who who = { .pid = key->pid, .cpu = key->cpu, .ns = ns };
+	bool process = key->pid && key->pid != PID_IRQ;
 
 	*seen = blame->ns;
 	p = roster_find(a->roster, key->serial); /* threads that make no calls have no rows */
@@ -114,7 +115,9 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 		return;
 	/* The probes know the name of the thread that ran; people know the process. */
 	str_copy(who.comm, sizeof(who.comm),
-		 waits_process(a->waits, key->pid, key->pid ? blame->comm : ""));
+		 process ? waits_process(a->waits, key->pid, blame->comm)
+			 : (key->pid ? "interrupts" : ""));
+	agent_stored(a, blamed_note(a->blamed, a->store, key->pid, who.comm, a->now));
 	agent_stored(a, store_blame_second(a->store, p->thread, a->now, &who));
 	board_blame(a->board, p, &who);
 }
@@ -240,6 +243,7 @@ static void give_up_second(struct agent *a)
 	roster_free(a->roster);
 	a->roster = roster_new(a->store);
 	incidents_forget(a->incidents);
+	blamed_forget(a->blamed);
 	a->unstored++;
 	a->unstored_untold++;
 	a->store_bad = false;
@@ -266,7 +270,7 @@ static void tick(struct agent *a)
 	capture_each_tally(a->capture, on_tally, a);
 	capture_each_blame(a->capture, on_blame, a);
 	look_back(a);
-	agent_stored(a, waits_store(a->waits, a->roster, a->store, a->now));
+	agent_stored(a, waits_store(a->waits, a->roster, a->blamed, a->store, a->now));
 	agent_stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
 	agent_stored(a, hostside_store(a->hostside, a->capture, a->store, a->now));
 	note_coverage(a);
@@ -331,6 +335,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->blame_seen = hash_new(sizeof(struct blame_key), sizeof(uint64_t));
 	a->thread_time = hash_new(sizeof(uint32_t), sizeof(struct thread_time));
 	a->process_time = hash_new(sizeof(int64_t), sizeof(uint64_t));
+	a->blamed = blamed_new();
 	a->board = board_new();
 	a->ledger = ledger_new();
 	err = store_open(opts->db ? opts->db : ":memory:", STORE_WRITE, &a->store);
@@ -417,6 +422,7 @@ void agent_close(struct agent *a)
 	hash_free(a->blame_seen);
 	hash_free(a->thread_time);
 	hash_free(a->process_time);
+	blamed_free(a->blamed);
 	board_free(a->board);
 	store_close(a->store);
 	free(a->exited);

@@ -4,6 +4,7 @@
 #define AGENT_AGENT_INT_H
 
 #include "agent/agent.h"
+#include "agent/blamed.h"
 #include "agent/board.h"
 #include "agent/hostside.h"
 #include "agent/incidents.h"
@@ -41,6 +42,7 @@ struct agent {
 	struct hash *blame_seen; /* struct blame_key -> ns as last seen */
 	struct hash *thread_time; /* serial -> struct thread_time, of the present tick */
 	struct hash *process_time; /* process -> the longest of its threads, likewise */
+	struct blamed *blamed; /* who has been told of */
 	struct board *board; /* what has been going on, for the live table */
 	struct waits *waits;
 	struct rhythm *rhythm;

@@ -278,6 +278,8 @@ void naming_fill(struct naming *n, struct chain *chain, const struct roster *ros
 
 			hop->object = thing->object;
 			memcpy(hop->name, thing->name, sizeof(hop->name));
+		} else if (STATE_RUNNABLE(hop->state) && hop->cpu_pid == PID_IRQ) {
+			str_copy(hop->name, sizeof(hop->name), "interrupts");
 		} else if (STATE_RUNNABLE(hop->state) && hop->cpu_pid) {
 			str_copy(hop->name, sizeof(hop->name),
 				 naming_process(n, hop->cpu_pid, "gone"));

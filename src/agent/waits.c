@@ -266,6 +266,7 @@ void waits_read(struct waits *w, const struct roster *roster)
 
 struct storing {
 	const struct roster *roster;
+	struct blamed *blamed;
 	struct store *store;
 	uint64_t now;
 	int err;
@@ -296,14 +297,17 @@ static bool store_share(const void *key, void *value, void *arg)
 	err = store_chain(s->store, &share->chain, &row.chain);
 	if (!err)
 		err = store_wait_second(s->store, p->thread, s->now, &row);
+	if (!err)
+		err = blamed_chain(s->blamed, s->store, &share->chain, s->now);
 	if (err && !s->err)
 		s->err = err;
 	return true;
 }
 
-int waits_store(struct waits *w, const struct roster *roster, struct store *store, uint64_t now)
+int waits_store(struct waits *w, const struct roster *roster, struct blamed *blamed,
+		struct store *store, uint64_t now)
 {
-	struct storing s = { .roster = roster, .store = store, .now = now };
+	struct storing s = { .roster = roster, .blamed = blamed, .store = store, .now = now };
 
 	hash_each(w->shares, store_share, &s);
 	hash_each(w->known, drop, NULL);

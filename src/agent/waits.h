@@ -3,6 +3,7 @@
 #ifndef AGENT_WAITS_H
 #define AGENT_WAITS_H
 
+#include "agent/blamed.h"
 #include "agent/roster.h"
 #include "capture/capture.h"
 #include "chain/chain.h"
@@ -22,7 +23,8 @@ void waits_read(struct waits *w, const struct roster *roster);
 uint64_t waits_until(const struct waits *w);
 
 /* Store what was charged since the last time. The first error is returned, the rest is tried. */
-int waits_store(struct waits *w, const struct roster *roster, struct store *store, uint64_t now);
+int waits_store(struct waits *w, const struct roster *roster, struct blamed *blamed,
+		struct store *store, uint64_t now);
 
 void waits_thread(struct waits *w, uint32_t serial, const struct task_info *info);
 void waits_exit(struct waits *w, uint32_t serial);

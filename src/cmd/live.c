@@ -112,7 +112,9 @@ static void print_waits(struct agent *a)
 		printf("%s (pid %u) waited %s (%.1f %%) for a CPU that ",
 		       text_safe(victim, sizeof(victim), blame[i].victim), blame[i].victim_pid,
 		       format_ns(ns, sizeof(ns), blame[i].ns), share(blame[i].ns, total));
-		if (blame[i].pid)
+		if (blame[i].pid == PID_IRQ)
+			puts("served interrupts");
+		else if (blame[i].pid)
 			printf("%s (pid %u) had\n", text_safe(comm, sizeof(comm), blame[i].comm),
 			       blame[i].pid);
 		else
@@ -267,7 +269,7 @@ static void print_json(struct agent *a, bool last)
 	for (size_t i = 0; i < n && i < 16; i++) {
 		json_open(&j, NULL, '{');
 		json_u64(&j, "pid", blame[i].victim_pid);
-		json_u64(&j, "by_pid", blame[i].pid);
+		json_u64(&j, "by_pid", blame[i].pid == PID_IRQ ? 0 : blame[i].pid);
 		json_str(&j, "by", blame[i].comm);
 		json_u64(&j, "ns", blame[i].ns);
 		json_close(&j, '}');
@@ -313,7 +315,7 @@ static void json_stall(const struct stall *s)
 	json_u64(&j, "dur_ns", s->dur_ns);
 	json_u64(&j, "usual_ns", s->usual_ns);
 	json_u64(&j, "lost_ns", s->ns);
-	json_u64(&j, "culprit_pid", s->culprit.pid);
+	json_u64(&j, "culprit_pid", s->culprit.pid == PID_IRQ ? 0 : s->culprit.pid);
 	json_str(&j, "culprit", s->culprit.comm);
 	json_str(&j, "text", s->text);
 	json_i64(&j, "call", s->call);
@@ -365,7 +367,8 @@ void live_incident(const struct finding *f, void *live)
 	json_str(&j, "severity", severity_names[f->severity]);
 	json_str(&j, "title", f->title);
 	json_u64(&j, "pid", f->pid);
-	json_u64(&j, "culprit_pid", f->culprits ? f->culprit[0].pid : 0);
+	json_u64(&j, "culprit_pid",
+		 f->culprits && f->culprit[0].pid != PID_IRQ ? f->culprit[0].pid : 0);
 	json_u64(&j, "lost_ns", f->lost_ns);
 	json_close(&j, '}');
 	json_close(&j, '}');

@@ -30,6 +30,7 @@ static void place(struct finding *found, const struct thread_facts *first, int n
 		memcpy(found->comm, first[i].process_comm, sizeof(found->comm));
 		memcpy(found->thread_comm, first[i].comm, sizeof(found->thread_comm));
 		memcpy(found->cmdline, first[i].cmdline, sizeof(found->cmdline));
+		memcpy(found->cgroup, first[i].cgroup, sizeof(found->cgroup));
 	}
 }
 
@@ -42,6 +43,7 @@ static void judge(const struct facts *f, const struct thread_facts *first, int n
 		if (!rules[i](f, first, n, &found))
 			continue;
 		place(&found, first, n);
+		find_cgroups(f, &found);
 		e->finding = xrealloc(e->finding, (size_t)e->findings + 1, sizeof(*e->finding));
 		e->finding[e->findings++] = found;
 	}

@@ -13,6 +13,8 @@
 #define FIXES_MAX 4
 #define EVIDENCE_MAX 6
 #define EFFECTS_MAX 2
+#define GROUPS_MAX 3
+#define CGROUP_LEN 256
 
 /*
  * The closed list of causes, by name, and what each means. The second column: is it looked for?
@@ -71,12 +73,21 @@ extern const char *const severity_names[]; /* "LOW", ... */
 enum evidence { EVIDENCE_PROVEN, EVIDENCE_OBSERVED, EVIDENCE_INFERRED };
 
 struct culprit {
-	uint32_t pid; /* 0: nobody, the CPU was idle */
+	uint32_t pid; /* 0: nobody, the CPU was idle; PID_IRQ: it served interrupts */
 	uint32_t tid; /* 0: not one thread of it */
 	char comm[COMM_LEN];
 	uint64_t ns;
 	double share; /* of the time lost */
 	uint64_t cpus; /* bit per CPU where it happened; CPUs above 63 are not shown */
+	char cgroup[CGROUP_LEN]; /* "": not known */
+};
+
+/* What several processes of one control group did together. */
+struct cgroup_share {
+	char cgroup[CGROUP_LEN];
+	uint64_t ns;
+	double share; /* of the time lost */
+	int processes;
 };
 
 /* How an op changed between the time outside the finding and inside it. */
@@ -105,8 +116,11 @@ struct finding {
 	int64_t thread;
 	uint32_t pid, tid;
 	char node[65], comm[COMM_LEN], thread_comm[COMM_LEN], cmdline[256], op[64];
+	char cgroup[CGROUP_LEN];
 	struct culprit culprit[CULPRITS_MAX];
 	int culprits;
+	struct cgroup_share group[GROUPS_MAX]; /* of all culprits, those not shown too */
+	int groups;
 	struct thing object;
 	struct chain chain; /* the one with most of it; 0 hops: none, it waited for nobody */
 	uint64_t hop_ns[HOPS_MAX]; /* of all chains that begin like this one, up to that hop */

@@ -14,7 +14,12 @@ void summarise(const struct facts *f, const struct thread_facts *first, int n,
 	       struct explanation *e);
 void summary_release(struct summary *s);
 
+/* cgroups.c: the container that a control group belongs to, "4f2a9c0e11d3"; "" is none. */
+const char *container_of(const char *cgroup, char *dst, size_t cap);
+
 /* words.c: how things are said, in text and in JSON. */
+/* "stress (pid 12)", or "interrupts". */
+const char *name_who(const char *comm, uint32_t pid, char *dst, size_t cap);
 extern const char *const evidence_names[];
 const char *thing_key(const struct thing *thing); /* its member of "object" */
 

@@ -77,7 +77,7 @@ struct thread_facts {
 	struct op_sum *op; /* over the whole window */
 	int seconds, ops;
 	uint32_t pid, tid;
-	char node[65], process_comm[COMM_LEN], comm[COMM_LEN], cmdline[256];
+	char node[65], process_comm[COMM_LEN], comm[COMM_LEN], cmdline[256], cgroup[CGROUP_LEN];
 	uint64_t steps;
 	struct step step_sum;
 	uint32_t step_hist[HIST_BUCKETS];
@@ -106,6 +106,13 @@ struct descent {
 	uint32_t parent, child;
 };
 
+/* Where somebody belongs who is not traced himself, from some time on. */
+struct belonging {
+	uint32_t pid;
+	uint64_t at_ns;
+	char cgroup[CGROUP_LEN];
+};
+
 struct facts {
 	struct window window;
 	int cpus;
@@ -119,6 +126,8 @@ struct facts {
 	int systems;
 	struct descent *descent;
 	int descents;
+	struct belonging *belonging; /* by pid, then time */
+	int belongings;
 	int kills, resends; /* of events */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
@@ -161,6 +170,12 @@ bool facts_child(const struct facts *f, uint32_t parent, uint32_t pid);
 enum severity severity_of(const struct facts *f, const struct finding *found);
 void add_fix(struct finding *found, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 double percent(uint64_t part, uint64_t whole);
+
+/* cgroups.c: "" is not known. */
+const char *facts_cgroup(const struct facts *f, uint32_t pid, uint64_t at_ns);
+void find_cgroups(const struct facts *f, struct finding *found); /* of its culprits */
+/* Who of these belongs together; ret has its last_ns and lost_ns already. */
+void group_culprits(const struct facts *f, const struct culprit *list, int n, struct finding *ret);
 
 /* "0-14", "1,3": as taskset takes it. */
 void format_cpus(char *dst, size_t cap, uint64_t cpus);

@@ -41,6 +41,7 @@ static int on_thread(const struct thread_info *info, void *arg)
 	text_safe(t->process_comm, sizeof(t->process_comm), info->process_comm);
 	text_safe(t->comm, sizeof(t->comm), info->comm);
 	text_safe(t->cmdline, sizeof(t->cmdline), info->cmdline);
+	text_safe(t->cgroup, sizeof(t->cgroup), info->cgroup);
 	return 0;
 }
 
@@ -230,6 +231,18 @@ static int on_blame(const struct blame_row *row, void *arg)
 	b = &s->blame[s->blames++];
 	*b = (struct second_blame){ .pid = row->pid, .cpu = row->cpu, .ns = row->ns };
 	text_safe(b->comm, sizeof(b->comm), row->comm);
+	return 0;
+}
+
+static int on_blamed(const struct blamed_row *row, void *arg)
+{
+	struct facts *f = ((struct loading *)arg)->f;
+	struct belonging *b;
+
+	f->belonging = grow(f->belonging, f->belongings, sizeof(*f->belonging));
+	b = &f->belonging[f->belongings++];
+	*b = (struct belonging){ .pid = row->pid, .at_ns = row->at_ns };
+	text_safe(b->cgroup, sizeof(b->cgroup), row->cgroup);
 	return 0;
 }
 
@@ -429,6 +442,8 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 	if (!err)
 		err = store_each_blame(s, w, on_blame, &l);
 	if (!err)
+		err = store_each_blamed(s, w, on_blamed, &l);
+	if (!err)
 		err = load_waits(s, &l);
 	if (!err)
 		err = store_each_step_second(s, w, on_step_second, &l);
@@ -466,5 +481,6 @@ void facts_release(struct facts *f)
 	free(f->event);
 	free(f->system);
 	free(f->descent);
+	free(f->belonging);
 	*f = (struct facts){ 0 };
 }

@@ -7,6 +7,21 @@
 #include "decode/decode.h"
 #include "explain/explain_int.h"
 
+/* "container": null where there is none; "cgroup": null where it is not known. */
+static void json_cgroup(struct json *j, const char *cgroup)
+{
+	char container[64];
+
+	if (container_of(cgroup, container, sizeof(container))[0])
+		json_str(j, "container", container);
+	else
+		json_null(j, "container");
+	if (cgroup[0])
+		json_str(j, "cgroup", cgroup);
+	else
+		json_null(j, "cgroup");
+}
+
 static void json_where(struct json *j, const struct finding *f)
 {
 	json_open(j, "where", '{');
@@ -19,7 +34,7 @@ static void json_where(struct json *j, const struct finding *f)
 	json_null(j, "file"); /* not known in this version: said, not left out */
 	json_null(j, "line");
 	json_null(j, "func");
-	json_null(j, "container");
+	json_cgroup(j, f->cgroup);
 	json_null(j, "rank");
 	json_close(j, '}');
 }
@@ -31,11 +46,12 @@ static void json_culprits(struct json *j, const struct finding *f)
 		const struct culprit *c = &f->culprit[i];
 
 		json_open(j, NULL, '{');
-		json_u64(j, "pid", c->pid);
+		json_u64(j, "pid", c->pid == PID_IRQ ? 0 : c->pid);
 		if (c->tid)
 			json_u64(j, "tid", c->tid);
 		json_str(j, "comm", c->comm);
-		json_null(j, "container");
+		json_str(j, "kind", c->pid == PID_IRQ ? "interrupts" : "process");
+		json_cgroup(j, c->cgroup);
 		json_f64(j, "share_pct", c->share);
 		json_u64(j, "ns", c->ns);
 		json_open(j, "cpus", '[');
@@ -43,6 +59,22 @@ static void json_culprits(struct json *j, const struct finding *f)
 			if (c->cpus >> k & 1)
 				json_u64(j, NULL, k);
 		json_close(j, ']');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_groups(struct json *j, const struct finding *f)
+{
+	json_open(j, "cgroups", '[');
+	for (int i = 0; i < f->groups; i++) {
+		const struct cgroup_share *g = &f->group[i];
+
+		json_open(j, NULL, '{');
+		json_cgroup(j, g->cgroup);
+		json_i64(j, "processes", g->processes);
+		json_f64(j, "share_pct", g->share);
+		json_u64(j, "ns", g->ns);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -143,7 +175,7 @@ static void json_own(struct json *j, const struct finding *f)
 			continue;
 		json_open(j, NULL, '{');
 		json_u64(j, "hop", 1);
-		json_u64(j, "pid", c->pid);
+		json_u64(j, "pid", c->pid == PID_IRQ ? 0 : c->pid);
 		json_str(j, "comm", c->comm);
 		json_str(j, "what", c->cpus ? "had that CPU" : "used the same GPU");
 		json_u64(j, "ns", c->ns);
@@ -180,6 +212,7 @@ static void json_finding(struct json *j, const struct finding *f)
 	json_u64(j, "last_ns", f->last_ns);
 	json_where(j, f);
 	json_culprits(j, f);
+	json_groups(j, f);
 	json_object(j, f);
 	json_effects(j, f);
 	json_open(j, "gain_pct", '{');
@@ -269,7 +302,7 @@ static void json_helpers(struct json *j, const struct summary *s)
 		const struct helper_summary *h = &s->helper[i];
 
 		json_open(j, NULL, '{');
-		json_u64(j, "pid", h->pid);
+		json_u64(j, "pid", h->pid == PID_IRQ ? 0 : h->pid);
 		if (h->tid)
 			json_u64(j, "tid", h->tid);
 		json_str(j, "comm", h->comm);
@@ -321,7 +354,7 @@ static void json_incident(struct json *j, const struct incident *i)
 	json_str(j, "title", i->title);
 	json_u64(j, "pid", i->pid);
 	json_str(j, "comm", i->comm);
-	json_u64(j, "culprit_pid", i->culprit_pid);
+	json_u64(j, "culprit_pid", i->culprit_pid == PID_IRQ ? 0 : i->culprit_pid);
 	json_str(j, "culprit", i->culprit);
 	json_u64(j, "first_ns", i->first_ns);
 	json_u64(j, "last_ns", i->last_ns);

@@ -25,10 +25,23 @@ static void print_heading(const struct explanation *e, FILE *out)
 
 /* ---- findings ---- */
 
+/* Only where it tells something: another one than that of the process itself. */
+static void print_cgroup(const struct finding *f, const char *cgroup, FILE *out)
+{
+	char container[64];
+
+	if (!cgroup[0] || streq(cgroup, "/") || streq(cgroup, f->cgroup))
+		return;
+	if (container_of(cgroup, container, sizeof(container))[0])
+		fprintf(out, ", container %s", container);
+	else
+		fprintf(out, ", cgroup %s", cgroup);
+}
+
 /* Those who had a CPU are shown with it; those of a chain are in the chain already. */
 static void print_culprits(const struct finding *f, FILE *out)
 {
-	char ns[UNITS_CAP], cpus[128];
+	char ns[UNITS_CAP], cpus[128], who[64];
 
 	for (int i = 0; i < f->culprits && i < 4; i++) {
 		const struct culprit *c = &f->culprit[i];
@@ -37,14 +50,21 @@ static void print_culprits(const struct finding *f, FILE *out)
 			break;
 		if (c->cpus) {
 			format_cpus(cpus, sizeof(cpus), c->cpus);
-			fprintf(out,
-				"          %s (pid %u) ran instead for %s (%.0f %%) on CPU %s\n",
-				c->comm, c->pid, format_ns(ns, sizeof(ns), c->ns), c->share, cpus);
+			fprintf(out, "          %s ran instead for %s (%.0f %%) on CPU %s",
+				name_who(c->comm, c->pid, who, sizeof(who)),
+				format_ns(ns, sizeof(ns), c->ns), c->share, cpus);
 		} else {
-			fprintf(out, "          because of %s (pid %u): %s (%.0f %%)\n", c->comm,
-				c->pid, format_ns(ns, sizeof(ns), c->ns), c->share);
+			fprintf(out, "          because of %s: %s (%.0f %%)",
+				name_who(c->comm, c->pid, who, sizeof(who)),
+				format_ns(ns, sizeof(ns), c->ns), c->share);
 		}
+		print_cgroup(f, c->cgroup, out);
+		putc('\n', out);
 	}
+	for (int i = 0; i < f->groups; i++)
+		fprintf(out, "          cgroup %s: %.0f %% together, by %d processes%s\n",
+			f->group[i].cgroup, f->group[i].share, f->group[i].processes,
+			streq(f->group[i].cgroup, f->cgroup) ? " (its own)" : "");
 }
 
 static void print_chain(const struct finding *f, FILE *out)
@@ -213,14 +233,15 @@ static void print_ops(const struct summary *s, FILE *out)
 
 static void print_helpers(const struct summary *s, FILE *out)
 {
-	char ns[UNITS_CAP];
+	char ns[UNITS_CAP], id[16];
 
 	for (int i = 0; i < s->helpers && i < HELPERS_SHOWN; i++) {
 		const struct helper_summary *h = &s->helper[i];
 
 		if (percent(h->ns, s->total_ns) < 0.5)
 			break;
-		fprintf(out, "  ! %s %u%s: %s %s\n", h->comm, h->tid ? h->tid : h->pid,
+		snprintf(id, sizeof(id), " %u", h->tid ? h->tid : h->pid);
+		fprintf(out, "  ! %s%s%s: %s %s\n", h->comm, h->pid == PID_IRQ ? "" : id,
 			h->relation == RELATION_child ? " (child)" : "",
 			format_ns(ns, sizeof(ns), h->ns),
 			h->state == STATE_PREEMPTED ? "on the CPU that it needed"

@@ -59,6 +59,15 @@ const char *thing_key(const struct thing *thing)
 	}
 }
 
+const char *name_who(const char *comm, uint32_t pid, char *dst, size_t cap)
+{
+	if (pid == PID_IRQ)
+		snprintf(dst, cap, "interrupts");
+	else
+		snprintf(dst, cap, "%s (pid %u)", comm, pid);
+	return dst;
+}
+
 void hop_what(const struct chain *c, int h, char *dst, size_t cap)
 {
 	static const char *const enders[WAKER_COUNT] = {
@@ -71,7 +80,9 @@ void hop_what(const struct chain *c, int h, char *dst, size_t cap)
 	const char *ender = last && enders[hop->by] ? enders[hop->by] : "";
 	size_t n;
 
-	if (STATE_RUNNABLE(hop->state) && hop->cpu_pid)
+	if (STATE_RUNNABLE(hop->state) && hop->cpu_pid == PID_IRQ)
+		snprintf(dst, cap, "waiting for CPU %u, which served interrupts", hop->cpu);
+	else if (STATE_RUNNABLE(hop->state) && hop->cpu_pid)
 		snprintf(dst, cap, "waiting for CPU %u, which %s (pid %u) had", hop->cpu, hop->name,
 			 hop->cpu_pid);
 	else

@@ -23,6 +23,7 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			   " total_ns, max_ns" ACCOUNT_COLUMNS ", hist)"
 			   " VALUES(?,?,?,?,?,?,?,?,?" ACCOUNT_MARKS ",?)",
 	[STMT_BLAME] = "INSERT INTO blame_second VALUES(?,?,?,?,?,?)",
+	[STMT_BLAMED] = "INSERT OR IGNORE INTO blamed VALUES(?,?,?,?,?)",
 	[STMT_CALL] = "INSERT INTO call(thread, op, next_op, start_ns, dur_ns, because, depth, ret,"
 		      " bytes, stream, aux, out, usual_ns, site" ACCOUNT_COLUMNS ")"
 		      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?" ACCOUNT_MARKS ")",

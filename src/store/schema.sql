@@ -119,13 +119,23 @@ CREATE INDEX op_second_at ON op_second(at_ns);
 CREATE TABLE blame_second(
 	thread INTEGER NOT NULL REFERENCES thread(id),
 	at_ns INTEGER NOT NULL,
-	pid INTEGER NOT NULL, -- 0 = the CPU was idle: wake-up latency
+	pid INTEGER NOT NULL, -- 0 = the CPU was idle: wake-up latency; -1 = it served interrupts
 	cpu INTEGER NOT NULL,
 	comm INTEGER NOT NULL REFERENCES string(id),
 	ns INTEGER NOT NULL,
 	PRIMARY KEY(thread, at_ns, pid, cpu)
 ) WITHOUT ROWID;
 CREATE INDEX blame_second_at ON blame_second(at_ns);
+
+-- Whoever had a CPU or is on a chain: where he belongs. Told when he is first seen, and under another name.
+CREATE TABLE blamed(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL,
+	pid INTEGER NOT NULL,
+	comm INTEGER NOT NULL REFERENCES string(id),
+	cgroup INTEGER NOT NULL REFERENCES string(id), -- '' = gone before anybody looked
+	PRIMARY KEY(run, pid, at_ns)
+) WITHOUT ROWID;
 
 -- Single calls and gaps that were slow, first of their kind, failed, or sampled: see because.
 CREATE TABLE call(
@@ -204,7 +214,7 @@ CREATE TABLE hop(
 	object TEXT NOT NULL, -- what kind of thing it waited for, '' = none
 	name INTEGER NOT NULL REFERENCES string(id), -- of that thing, or of who had the CPU
 	cpu INTEGER NOT NULL,
-	cpu_pid INTEGER NOT NULL, -- who had the CPU; 0 = nobody
+	cpu_pid INTEGER NOT NULL, -- who had the CPU; 0 = nobody, -1 = interrupts
 	nr INTEGER NOT NULL, -- system call, -1 = none
 	flags INTEGER NOT NULL, -- bits: 1 rebuilt, 2 on CPU, 4 packets lost, 8 I/O wait
 	obj INTEGER NOT NULL,

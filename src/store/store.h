@@ -67,6 +67,9 @@ int store_thread_exit(struct store *s, int64_t thread, const char *comm, uint64_
 int store_op_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		    const struct op_delta *delta);
 int store_blame_second(struct store *s, int64_t thread, uint64_t at_boot_ns, const struct who *who);
+/* Where somebody belongs who had a CPU or is on a chain. cgroup "": not known. */
+int store_blamed(struct store *s, uint64_t at_boot_ns, uint32_t pid, const char *comm,
+		 const char *cgroup);
 /* ret_call: the row's id; may be NULL. */
 int store_call(struct store *s, int64_t thread, const struct record *rec, int64_t *ret_call);
 int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_t count);
@@ -140,7 +143,7 @@ int store_span(struct store *s, struct window *ret);
 
 struct thread_info {
 	int64_t thread, process;
-	const char *node, *process_comm, *comm, *cmdline, *python;
+	const char *node, *process_comm, *comm, *cmdline, *cgroup, *python;
 	uint32_t pid, tid;
 };
 
@@ -169,6 +172,15 @@ struct blame_row {
 };
 int store_each_blame(struct store *s, struct window w, int (*fn)(const struct blame_row *, void *),
 		     void *arg);
+
+struct blamed_row {
+	uint64_t at_ns;
+	uint32_t pid;
+	const char *comm, *cgroup;
+};
+/* Everybody told of before the end of the window, by pid, then time. */
+int store_each_blamed(struct store *s, struct window w,
+		      int (*fn)(const struct blamed_row *, void *), void *arg);
 
 struct call_row {
 	int64_t id, thread;

@@ -77,7 +77,7 @@ int store_incident(struct store *s, struct incident_row *row)
 
 	row_text(&r, row->severity);
 	row_string(&r, row->title);
-	row_i64(&r, row->culprit_pid);
+	row_i64(&r, (int32_t)row->culprit_pid);
 	row_string(&r, row->culprit);
 	row_u64(&r, row->first_ns);
 	row_u64(&r, row->last_ns);

@@ -20,7 +20,7 @@ static int store_hop(struct store *s, int64_t chain, int n, const struct hop *ho
 	row_text(&r, hop->object == OBJECT_none ? "" : object_names[hop->object]);
 	row_string(&r, name);
 	row_i64(&r, hop->cpu);
-	row_i64(&r, hop->cpu_pid);
+	row_i64(&r, (int32_t)hop->cpu_pid);
 	row_i64(&r, hop->nr);
 	row_i64(&r, hop->flags);
 	row_bits(&r, hop->obj);

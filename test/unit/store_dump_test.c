@@ -107,6 +107,7 @@ static int fill(struct store *s)
 		CHECK(!store_thread(s, process, i, hostile[i], i, &thread));
 		CHECK(!store_op_second(s, thread, i, &delta));
 		CHECK(!store_blame_second(s, thread, i, &rec.who[0]));
+		CHECK(!store_blamed(s, i, i, hostile[i], hostile[i]));
 		CHECK(!store_call(s, thread, &rec, NULL));
 		CHECK(!store_coverage(s, process, &coverage));
 		CHECK(!store_loss(s, i, hostile[i], i));
@@ -169,11 +170,11 @@ static char *dump(struct store *s)
 TEST(store_dump_and_load_give_the_same_trace)
 {
 	static const char *const tables[] = {
-		"node",         "string",      "run",        "clock",         "process",
-		"thread",       "op",          "op_second",  "blame_second",  "call",
-		"call_culprit", "chain",       "hop",        "wait_second",   "call_wait",
-		"step",         "step_second", "host_event", "system_second", "core_second",
-		"incident",     "loss",        "account",    "coverage"
+		"node",        "string",       "run",         "clock",        "process",
+		"thread",      "op",           "op_second",   "blame_second", "call",
+		"blamed",      "call_culprit", "chain",       "hop",          "wait_second",
+		"call_wait",   "step",         "step_second", "host_event",   "system_second",
+		"core_second", "incident",     "loss",        "account",      "coverage"
 	};
 	struct store *s, *copy;
 	char *text, *again;
