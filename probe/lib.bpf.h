@@ -176,32 +176,30 @@ struct {
 } host_events SEC(".maps");
 
 /* Something happened: counted by what, who and on which object. */
-static __always_inline void add_host_event(const struct host_key *key, const char *comm, __u64 ns)
+static __always_inline void add_host_event(const struct host_key *key, struct host_count *fresh)
 {
 	struct host_count *c = bpf_map_lookup_elem(&host_events, key);
-	struct host_count fresh = { .count = 1, .ns = ns };
 
-	fresh.first_ns = fresh.last_ns = bpf_ktime_get_boot_ns();
+	fresh->count = 1;
+	fresh->first_ns = fresh->last_ns = bpf_ktime_get_boot_ns();
 	if (c) {
-		c->last_ns = fresh.last_ns;
+		c->last_ns = fresh->last_ns;
 		__sync_fetch_and_add(&c->count, 1);
-		__sync_fetch_and_add(&c->ns, ns);
-		return;
-	}
-	if (comm)
-		__builtin_memcpy(fresh.comm, comm, COMM_LEN);
-	if (bpf_map_update_elem(&host_events, key, &fresh, BPF_NOEXIST))
+		__sync_fetch_and_add(&c->ns, fresh->ns);
+		if (key->event == HOST_bounce)
+			__sync_fetch_and_add(&c->value, fresh->value);
+	} else if (bpf_map_update_elem(&host_events, key, fresh, BPF_NOEXIST)) {
 		count(loss[LOSS_no_host_event]);
+	}
 }
 
 static __always_inline void host_event(__u32 event, struct task_struct *task, __u64 obj, __u64 ns)
 {
-	struct host_key key = { .event = event, .pid = task ? task->tgid : 0, .obj = obj };
-	char comm[COMM_LEN] = {};
+	struct host_key key = { .event = event, .pid = task->tgid, .obj = obj };
+	struct host_count fresh = { .ns = ns };
 
-	if (task)
-		copy_comm(comm, task);
-	add_host_event(&key, comm, ns);
+	copy_comm(fresh.comm, task);
+	add_host_event(&key, &fresh);
 }
 
 static __always_inline bool wanted(struct task_struct *task)

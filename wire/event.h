@@ -197,7 +197,12 @@ struct tape {
 	X(retransmit, "TCP sent again what was not acknowledged")                                  \
 	X(reclaim, "a followed thread had to free memory for itself")                              \
 	X(compaction, "a followed thread had to move memory for itself")                           \
-	X(block_io, "disk requests of followed threads, from issue to completion")
+	X(block_io, "disk requests of followed threads, from issue to completion")                 \
+	X(disk_slow, "disk requests that took ten seconds or more")                                \
+	X(disk_error, "disk requests that failed")                                                 \
+	X(disk_requeue, "disk requests that had to be given to the disk again")                    \
+	X(bounce, "data copied on its way to or from a device that cannot reach it")               \
+	X(iommu_fault, "a device was refused the memory that it asked for")
 
 enum host_event {
 #define X(id, text) HOST_##id,
@@ -210,11 +215,17 @@ enum host_event {
 struct host_key {
 	__u32 event; /* enum host_event */
 	__u32 pid; /* whose; 0: unknown */
-	__u64 obj; /* retransmit: as stop.obj2, seen from the sender; fork: the child; block_io: device */
+	/*
+	 * retransmit: as stop.obj2, seen from the sender; fork: the child; disk requests: the disk;
+	 * bounce, iommu_fault: one number for each device, whose name is in comm.
+	 */
+	__u64 obj;
 };
 
 struct host_count {
 	__u64 first_ns, last_ns, count, ns; /* ns: of those with a length */
+	__u64 value; /* bounce: bytes; iommu_fault: the first address */
+	__u64 cgroup; /* whose, in the unified hierarchy; 0: not known */
 	char comm[COMM_LEN];
 };
 

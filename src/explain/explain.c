@@ -165,6 +165,8 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 		rank(ret);
 	}
 	if (!err && in_full)
+		add_happenings(&facts, ret);
+	if (!err && in_full)
 		err = add_evidence(s, &facts, ret);
 	if (!err && in_full)
 		err = add_effects(s, &facts, ret);
@@ -220,5 +222,6 @@ void explain_free(struct explanation *e)
 	free(e->finding);
 	free(e->summary);
 	free(e->incident);
+	free(e->happening);
 	*e = (struct explanation){ 0 };
 }

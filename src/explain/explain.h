@@ -178,6 +178,14 @@ struct incident {
 	uint64_t first_ns, last_ns, lost_ns;
 };
 
+/* Something on the host in that time; whether it did any harm is for the findings to say. */
+struct happening {
+	enum host_event event;
+	uint32_t pid; /* 0: nobody in particular */
+	char comm[COMM_LEN], name[128], cgroup[CGROUP_LEN]; /* name: the other end, the device */
+	uint64_t count, ns, value, first_ns, last_ns; /* value: as in struct host_count */
+};
+
 struct explanation {
 	struct run_info run;
 	struct window window;
@@ -187,6 +195,8 @@ struct explanation {
 	int summaries;
 	struct incident *incident;
 	int incidents;
+	struct happening *happening; /* the rare ones first */
+	int happenings;
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
 	struct account_row account;
 	struct {

@@ -17,6 +17,10 @@ void summary_release(struct summary *s);
 /* cgroups.c: the container that a control group belongs to, "4f2a9c0e11d3"; "" is none. */
 const char *container_of(const char *cgroup, char *dst, size_t cap);
 
+/* happenings.c */
+void add_happenings(const struct facts *f, struct explanation *e);
+void happening_what(const struct happening *h, char *dst, size_t cap);
+
 /* words.c: how things are said, in text and in JSON. */
 /* "stress (pid 12)", or "interrupts". */
 const char *name_who(const char *comm, uint32_t pid, char *dst, size_t cap);

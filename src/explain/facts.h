@@ -97,8 +97,8 @@ struct chain_facts {
 struct host_facts {
 	enum host_event event;
 	uint32_t pid;
-	char comm[COMM_LEN];
-	uint64_t at_ns, first_ns, obj, count, ns;
+	char comm[COMM_LEN], name[128], cgroup[CGROUP_LEN];
+	uint64_t at_ns, first_ns, obj, count, ns, value;
 };
 
 /* One pid is known to descend from another. */
@@ -138,6 +138,8 @@ void facts_release(struct facts *f);
 
 /* verdicts.c: fill in what follows from the rest; called by facts_load(). */
 void facts_classify(struct facts *f);
+/* Is this the connection of `ours` (as stop.obj2), seen from either end? */
+bool same_socket(uint64_t ours, uint64_t theirs);
 
 /* host.c: the part of that which is about running between calls. */
 void facts_loads(struct facts *f);

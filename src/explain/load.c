@@ -347,7 +347,8 @@ static int on_host_event(const struct host_event_row *row, void *arg)
 	for (int i = 0; i < HOST_COUNT; i++) {
 		if (!streq(row->event, names[i]))
 			continue;
-		if (i != HOST_fork && i != HOST_oom_kill && i != HOST_retransmit)
+		if (i == HOST_exec || i == HOST_exit || i == HOST_reclaim || i == HOST_compaction ||
+		    i == HOST_block_io)
 			break; /* no rule asks for it */
 		f->event = grow(f->event, f->events, sizeof(*f->event));
 		event = &f->event[f->events++];
@@ -357,8 +358,11 @@ static int on_host_event(const struct host_event_row *row, void *arg)
 					      .first_ns = row->first_ns,
 					      .obj = row->obj,
 					      .count = row->count,
-					      .ns = row->ns };
+					      .ns = row->ns,
+					      .value = row->value };
 		text_safe(event->comm, sizeof(event->comm), row->comm);
+		text_safe(event->name, sizeof(event->name), row->name);
+		text_safe(event->cgroup, sizeof(event->cgroup), row->cgroup);
 	}
 	return 0;
 }

@@ -362,6 +362,34 @@ static void json_incident(struct json *j, const struct incident *i)
 	json_close(j, '}');
 }
 
+static void json_happening(struct json *j, const struct happening *h)
+{
+	static const char *const names[] = {
+#define X(id, text) #id,
+		HOST_EVENTS(X)
+#undef X
+	};
+	char what[512];
+
+	happening_what(h, what, sizeof(what));
+	json_open(j, NULL, '{');
+	json_str(j, "event", names[h->event]);
+	json_str(j, "what", what);
+	json_str(j, h->event == HOST_retransmit ? "remote" : "device", h->name);
+	json_u64(j, "pid", h->pid);
+	json_str(j, "comm", h->comm);
+	json_cgroup(j, h->cgroup);
+	json_u64(j, "count", h->count);
+	json_u64(j, "ns", h->ns);
+	if (h->event == HOST_bounce)
+		json_u64(j, "bytes", h->value);
+	if (h->event == HOST_iommu_fault)
+		json_u64(j, "address", h->value);
+	json_u64(j, "first_ns", h->first_ns);
+	json_u64(j, "last_ns", h->last_ns);
+	json_close(j, '}');
+}
+
 static void json_loss(struct json *j, const struct explanation *e)
 {
 	json_open(j, "loss", '{');
@@ -399,6 +427,10 @@ void explain_json(struct store *s, const struct explanation *e, FILE *out)
 	json_open(&j, "incidents", '[');
 	for (int i = 0; i < e->incidents; i++)
 		json_incident(&j, &e->incident[i]);
+	json_close(&j, ']');
+	json_open(&j, "host", '[');
+	for (int i = 0; i < e->happenings; i++)
+		json_happening(&j, &e->happening[i]);
 	json_close(&j, ']');
 	json_close(&j, '}');
 	putc('\n', out);

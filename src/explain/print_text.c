@@ -10,6 +10,7 @@
 #define RULE "----------------------------------------------------------------------------\n"
 #define OPS_SHOWN 8
 #define HELPERS_SHOWN 6
+#define HAPPENINGS_SHOWN 6
 
 static void print_heading(const struct explanation *e, FILE *out)
 {
@@ -184,6 +185,28 @@ static void print_nothing_found(FILE *out)
 	fputs(".\n\n", out);
 }
 
+/* ---- the host ---- */
+
+static void print_happenings(const struct explanation *e, FILE *out)
+{
+	char what[512];
+
+	for (int i = 0; i < e->happenings && i < HAPPENINGS_SHOWN; i++) {
+		const struct happening *h = &e->happening[i];
+
+		happening_what(h, what, sizeof(what));
+		fprintf(out, "%s%s", i ? "                    " : "On the host, too:   ", what);
+		if (h->cgroup[0] && !streq(h->cgroup, "/"))
+			fprintf(out, ", cgroup %s", h->cgroup);
+		putc('\n', out);
+	}
+	if (e->happenings > HAPPENINGS_SHOWN)
+		fprintf(out, "                    ... and %d more, see --json\n",
+			e->happenings - HAPPENINGS_SHOWN);
+	if (e->happenings)
+		putc('\n', out);
+}
+
 /* ---- processes ---- */
 
 static void print_share(const char *text, uint64_t ns, uint64_t total, FILE *out)
@@ -316,6 +339,7 @@ void explain_text(const struct explanation *e, FILE *out)
 		print_finding(&e->finding[i], out);
 	if (!e->findings && e->summaries)
 		print_nothing_found(out);
+	print_happenings(e, out);
 	print_processes(e, false, out);
 }
 

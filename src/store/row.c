@@ -38,7 +38,7 @@ static const char *const stmt_sql[STMT_COUNT] = {
 	[STMT_CALL_WAIT] = "INSERT INTO call_wait VALUES(?,?,?)",
 	[STMT_STEP] = "INSERT INTO step VALUES(?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_STEP_SECOND] = "INSERT INTO step_second VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[STMT_HOST_EVENT] = "INSERT INTO host_event VALUES(?,?,?,?,?,?,?,?,?)",
+	[STMT_HOST_EVENT] = "INSERT INTO host_event VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_SYSTEM_SECOND] = "INSERT INTO system_second(run, at_ns, busy_pct, iowait_pct,"
 			       " steal_pct, load1, running, blocked, mem_total_kb,"
 			       " mem_available_kb, swap_used_kb, swap_in_pages, swap_out_pages,"

@@ -286,8 +286,11 @@ CREATE TABLE host_event(
 	pid INTEGER NOT NULL,
 	comm INTEGER NOT NULL REFERENCES string(id),
 	obj INTEGER NOT NULL,
+	name INTEGER NOT NULL REFERENCES string(id), -- of that: the other end, the device
+	cgroup INTEGER NOT NULL REFERENCES string(id), -- '' = not known
 	count INTEGER NOT NULL,
-	ns INTEGER NOT NULL
+	ns INTEGER NOT NULL,
+	value INTEGER NOT NULL -- bounce: bytes; iommu_fault: the first address
 );
 CREATE INDEX host_event_at ON host_event(at_ns);
 

@@ -96,7 +96,9 @@ struct step_sum {
 int store_step_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		      const struct step_sum *row);
 
-int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh);
+/* name: of key->obj; cgroup: whose. "": not known. */
+int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh,
+		     const char *name, const char *cgroup);
 
 /* Negative: this host does not tell (stored as NULL). */
 struct system_row {
@@ -219,9 +221,9 @@ int store_each_step_second(struct store *s, struct window w,
 			   int (*fn)(const struct step_info *, void *), void *arg);
 
 struct host_event_row {
-	const char *event, *comm;
+	const char *event, *comm, *name, *cgroup;
 	uint32_t pid;
-	uint64_t at_ns, first_ns, obj, count, ns;
+	uint64_t at_ns, first_ns, obj, count, ns, value;
 };
 int store_each_host_event(struct store *s, struct window w,
 			  int (*fn)(const struct host_event_row *, void *), void *arg);

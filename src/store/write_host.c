@@ -12,7 +12,8 @@ static const char *const event_names[HOST_COUNT] = {
 #undef X
 };
 
-int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh)
+int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh,
+		     const char *name, const char *cgroup)
 {
 	struct row r;
 
@@ -26,8 +27,11 @@ int store_host_event(struct store *s, const struct host_key *key, const struct h
 	row_i64(&r, key->pid);
 	row_comm(&r, fresh->comm);
 	row_bits(&r, key->obj);
+	row_string(&r, name);
+	row_string(&r, cgroup);
 	row_u64(&r, fresh->count);
 	row_u64(&r, fresh->ns);
+	row_bits(&r, fresh->value);
 	return row_end(&r, "insert host_event");
 }
 

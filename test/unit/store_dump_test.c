@@ -62,7 +62,7 @@ static int fill_host(struct store *s, uint32_t i)
 					 .last_ns = 2 };
 
 	str_copy(count.comm, COMM_LEN, hostile[i]);
-	CHECK(!store_host_event(s, &key, &count));
+	CHECK(!store_host_event(s, &key, &count, "10.0.0.2:9000", "/a"));
 	CHECK(!store_system_second(s, i, &row));
 	CHECK(!store_core_second(s, i, (int)i, i, i & 1 ? 3000 : -1));
 	CHECK(!store_incident(s, &incident));
