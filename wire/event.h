@@ -176,7 +176,11 @@ struct beat {
 	__u64 wait_ns; /* not running in the gaps before each of them */
 	__u32 op; /* | direction of a copy << 16 */
 	__u32 count;
+	__u32 stream; /* of those with one: a number for each */
+	__u32 flags; /* BEAT_* */
 };
+
+#define BEAT_MIXED 1 /* calls on several streams, or on one that could not be read */
 
 #define BEAT_OP(b) ((b)&0xffff)
 #define TAPES 48 /* threads whose rhythm is kept */
@@ -342,7 +346,7 @@ _Static_assert(sizeof(struct tally) ==
 		       8 + 9 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + HIST_BUCKETS * 4,
 	       "tally");
 _Static_assert(sizeof(struct stop) == 128, "struct stop");
-_Static_assert(sizeof(struct beat) == 40, "struct beat");
+_Static_assert(sizeof(struct beat) == 48, "struct beat");
 _Static_assert(sizeof(struct task_info) == 64, "struct task_info");
 _Static_assert(sizeof(struct blame_key) == 12, "struct blame_key");
 

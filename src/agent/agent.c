@@ -252,9 +252,12 @@ static void give_up_second(struct agent *a)
 /* Read the history and judge what it completes: between the ticks too, so that verdicts are fresh. */
 static void look_back(struct agent *a)
 {
+	uint64_t now = clock_boot_ns();
+
 	waits_read(a->waits, a->roster);
-	agent_stored(a, rhythm_read(a->rhythm, a->capture, a->roster, a->store));
+	agent_stored(a, rhythm_read(a->rhythm, a->capture, a->roster, a->idling, a->store));
 	agent_stored(a, stalls_judge(a->stalls, a->waits, a->store));
+	idling_judge(a->idling, a->waits, a->ending ? a->stopped_ns : now, a->ending);
 }
 
 static void tick(struct agent *a)
@@ -272,6 +275,7 @@ static void tick(struct agent *a)
 	look_back(a);
 	agent_stored(a, waits_store(a->waits, a->roster, a->blamed, a->store, a->now));
 	agent_stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
+	agent_stored(a, idling_store(a->idling, a->roster, a->store, a->now));
 	agent_stored(a, hostside_store(a->hostside, a->capture, a->store, a->now));
 	note_coverage(a);
 	bury(a);
@@ -350,6 +354,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->roster = roster_new(a->store);
 	a->waits = waits_new(a->capture);
 	a->rhythm = rhythm_new();
+	a->idling = idling_new();
 	a->stalls = stalls_new(opts->on_stall, opts->arg);
 	a->hostside = hostside_new();
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
@@ -395,12 +400,14 @@ int agent_stop(struct agent *a)
 	int err;
 
 	count_sites(a);
+	a->stopped_ns = clock_boot_ns();
 	capture_detach(a->capture);
 	tick(a); /* most of the work, while the kernel takes its time */
 	store_tidy(a->store);
 	capture_wait_detached(a->capture);
 	while (capture_behind(a->capture)) /* nobody fills the ring any more */
 		capture_poll(a->capture, 0, on_record, a);
+	a->ending = true;
 	tick(a);
 	err = store_run_end(a->store, clock_boot_ns());
 	return err ? err : store_commit(a->store);
@@ -412,6 +419,7 @@ void agent_close(struct agent *a)
 		return;
 	waits_free(a->waits);
 	rhythm_free(a->rhythm);
+	idling_free(a->idling);
 	stalls_free(a->stalls);
 	hostside_free(a->hostside);
 	incidents_free(a->incidents);

@@ -7,6 +7,7 @@
 #include "agent/blamed.h"
 #include "agent/board.h"
 #include "agent/hostside.h"
+#include "agent/idling.h"
 #include "agent/incidents.h"
 #include "agent/rhythm.h"
 #include "agent/roster.h"
@@ -46,6 +47,7 @@ struct agent {
 	struct board *board; /* what has been going on, for the live table */
 	struct waits *waits;
 	struct rhythm *rhythm;
+	struct idling *idling;
 	struct stalls *stalls;
 	struct hostside *hostside;
 	struct incidents *incidents;
@@ -60,10 +62,12 @@ struct agent {
 	uint64_t unstored_untold; /* seconds whose loss is not in the store yet */
 	uint64_t foreign, stepped, agent_ns, undecodable, unstored, orphans;
 	uint64_t start_ns, tick_at, now;
+	uint64_t stopped_ns; /* nothing was counted after this; 0: it goes on */
 	unsigned ticks;
 	int libraries, stepped_sites, tallies;
 	char node[65];
 	bool store_bad; /* this tick */
+	bool ending; /* ... and this tick is the last */
 };
 
 /* A row that could not be stored costs its batch, is counted, and does not stop the agent. */

@@ -365,3 +365,51 @@ size_t waits_of_span(struct waits *w, uint32_t serial, uint64_t from_ns, uint64_
 		qsort(ret, s.n, sizeof(*ret), by_ns);
 	return s.n;
 }
+
+/* ---- all of a span ---- */
+
+struct walking {
+	struct waits *w;
+	walk_fn fn;
+	void *arg;
+	uint64_t told_ns;
+};
+
+static void tell_piece(struct walking *k, const struct chain *chain, uint64_t ns)
+{
+	struct chain named = *chain;
+
+	if (!ns)
+		return;
+	naming_fill(k->w->naming, &named, k->w->roster);
+	k->told_ns += ns;
+	k->fn(&named, ns, k->arg);
+}
+
+static void on_walk_piece(const struct piece *piece, void *arg)
+{
+	tell_piece(arg, &piece->chain, piece->to_ns - piece->from_ns);
+}
+
+void waits_walk(struct waits *w, uint32_t serial, uint64_t from_ns, uint64_t to_ns, walk_fn fn,
+		void *arg)
+{
+	struct walking k = { .w = w, .fn = fn, .arg = arg };
+	struct chain own = { .hops = 1 };
+	uint64_t known_ns = min_u64(timeline_complete_from(w->timeline, serial), to_ns);
+
+	if (from_ns >= to_ns)
+		return;
+	timeline_name(w->timeline, serial, &own.hop[0]);
+	own.hop[0].nr = own.hop[0].irq = own.hop[0].fd = -1;
+	own.hop[0].state = STATE_UNKNOWN;
+	if (known_ns > from_ns) {
+		tell_piece(&k, &own, known_ns - from_ns);
+		from_ns = known_ns;
+	}
+	k.told_ns = 0;
+	chain_walk(w->timeline, serial, from_ns, to_ns, on_walk_piece, &k);
+	own.hop[0].state = STATE_RUN;
+	own.complete = true;
+	tell_piece(&k, &own, to_ns - from_ns - min_u64(k.told_ns, to_ns - from_ns));
+}

@@ -40,4 +40,12 @@ struct share {
 size_t waits_of_span(struct waits *w, uint32_t serial, uint64_t from_ns, uint64_t to_ns,
 		     struct share *ret, size_t cap);
 
+/*
+ * Every piece of a span with its chain, named; running is a chain of one hop as well, and so is what
+ * is not known. They add up to the span. The chain is borrowed for the call.
+ */
+typedef void (*walk_fn)(const struct chain *chain, uint64_t ns, void *arg);
+void waits_walk(struct waits *w, uint32_t serial, uint64_t from_ns, uint64_t to_ns, walk_fn fn,
+		void *arg);
+
 #endif

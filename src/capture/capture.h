@@ -93,7 +93,10 @@ void capture_each_stop(struct capture *c, stop_fn fn, void *arg);
 /* Follow a process that makes no traced calls, because it was seen to wake one that does. */
 void capture_follow(struct capture *c, uint32_t pid);
 
-/* The finished beats of each thread since the last look. broken: some before these were lost. */
+/*
+ * The finished beats of each thread since the last look, and behind them, beats[n], the last one,
+ * which may still grow. broken: some before these were lost.
+ */
 typedef void (*beats_fn)(uint32_t serial, const struct beat *beats, size_t n, bool broken,
 			 void *arg);
 void capture_each_tape(struct capture *c, beats_fn fn, void *arg);

@@ -100,6 +100,12 @@ void timeline_thread(struct timeline *t, uint32_t serial, const struct task_info
 bool timeline_knows(const struct timeline *t, uint32_t serial);
 void timeline_forget(struct timeline *t, uint32_t serial);
 
+/* From here on the past of a thread is complete. UINT64_MAX: nothing is known of it. */
+uint64_t timeline_complete_from(const struct timeline *t, uint32_t serial);
+
+/* Its serial, pid, tid and name, as hops have them. */
+void timeline_name(const struct timeline *t, uint32_t serial, struct hop *ret);
+
 /*
  * Stops come roughly in order; those of one thread never overlap, overlays aside. At most 8192 of a
  * thread and 131072 in all are held; the oldest go first, and what needs them is not complete.

@@ -152,6 +152,15 @@ struct helper_summary {
 	uint64_t ns;
 };
 
+/* Part of the time in which the GPU had nothing to do. */
+struct idle_part {
+	char what[192]; /* "waiting on a pipe for loader (pid 12)" */
+	enum state state; /* of the thread that the GPU waited for */
+	uint32_t pid, tid; /* who that one waited for; 0: itself */
+	char comm[COMM_LEN];
+	uint64_t ns;
+};
+
 /* Where the time of a process went: its main thread, or its busiest if that one hardly calls. */
 struct summary {
 	uint32_t pid, tid;
@@ -169,6 +178,9 @@ struct summary {
 	uint64_t steps;
 	struct step step_sum;
 	uint32_t step_hist[HIST_BUCKETS];
+	uint64_t idle_ns; /* the GPU had nothing to do, at least; of that, most first: */
+	struct idle_part *idle;
+	int idles;
 };
 
 struct incident {

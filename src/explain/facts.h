@@ -71,11 +71,18 @@ struct op_sum {
 	uint32_t hist[HIST_BUCKETS];
 };
 
+/* Time in which the GPU waited for this thread. */
+struct idle_ns {
+	int chain; /* index of facts.chain */
+	uint64_t ns;
+};
+
 struct thread_facts {
 	int64_t id, process;
 	struct second *second;
 	struct op_sum *op; /* over the whole window */
-	int seconds, ops;
+	struct idle_ns *idle;
+	int seconds, ops, idles;
 	uint32_t pid, tid;
 	char node[65], process_comm[COMM_LEN], comm[COMM_LEN], cmdline[256], cgroup[CGROUP_LEN];
 	uint64_t steps;

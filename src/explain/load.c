@@ -276,25 +276,44 @@ static int on_step_second(const struct step_info *row, void *arg)
 
 /* ---- waits and their chains ---- */
 
+static int chain_index(struct loading *l, int64_t id)
+{
+	int *index = hash_put(l->chains, &id);
+	struct facts *f = l->f;
+
+	if (!*index) {
+		f->chain = grow(f->chain, f->chains, sizeof(*f->chain));
+		f->chain[f->chains] = (struct chain_facts){ .id = id };
+		*index = ++f->chains;
+	}
+	return *index - 1;
+}
+
+static int on_idle(const struct wait_info *row, void *arg)
+{
+	struct loading *l = arg;
+	struct thread_facts *t = find_thread(l->f, row->thread);
+
+	if (!t)
+		return 0;
+	t->idle = grow(t->idle, t->idles, sizeof(*t->idle));
+	t->idle[t->idles++] =
+		(struct idle_ns){ .chain = chain_index(l, row->chain), .ns = row->ns };
+	return 0;
+}
+
 static int on_wait(const struct wait_info *row, void *arg)
 {
 	struct loading *l = arg;
 	struct facts *f = l->f;
 	struct second *s = find_second(f, row->thread, row->at_ns);
 	enum op_class place = class_of(row->class);
-	int *index;
 
 	if (!s || place == CLASS_COUNT)
 		return 0;
-	index = hash_put(l->chains, &row->chain);
-	if (!*index) {
-		f->chain = grow(f->chain, f->chains, sizeof(*f->chain));
-		f->chain[f->chains] = (struct chain_facts){ .id = row->chain };
-		*index = ++f->chains;
-	}
 	s->wait = grow(s->wait, s->waits, sizeof(*s->wait));
 	s->wait[s->waits++] = (struct wait){ .place = place,
-					     .chain = *index - 1,
+					     .chain = chain_index(l, row->chain),
 					     .ns = row->ns,
 					     .count = row->count,
 					     .max_ns = row->max_ns };
@@ -326,6 +345,8 @@ static int load_waits(struct store *s, struct loading *l)
 
 	l->chains = hash_new(sizeof(int64_t), sizeof(int));
 	err = store_each_wait(s, l->f->window, on_wait, l);
+	if (!err)
+		err = store_each_idle(s, l->f->window, on_idle, l);
 	for (int i = 0; !err && i < l->f->chains; i++)
 		err = load_chain(s, &l->f->chain[i]);
 	hash_free(l->chains);
@@ -479,6 +500,7 @@ void facts_release(struct facts *f)
 		}
 		free(f->thread[i].second);
 		free(f->thread[i].op);
+		free(f->thread[i].idle);
 	}
 	free(f->thread);
 	free(f->chain);

@@ -278,6 +278,31 @@ static void json_steps(struct json *j, const struct summary *s)
 	json_close(j, '}');
 }
 
+static void json_idle(struct json *j, const struct summary *s)
+{
+	json_open(j, "idle", '{');
+	json_u64(j, "ns", s->idle_ns);
+	json_u64(j, "of_ns", s->total_ns);
+	json_f64(j, "pct", percent(s->idle_ns, s->total_ns));
+	json_open(j, "parts", '[');
+	for (int i = 0; i < s->idles; i++) {
+		const struct idle_part *p = &s->idle[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "what", p->what);
+		json_str(j, "state", state_names[p->state]);
+		json_u64(j, "ns", p->ns);
+		json_f64(j, "pct", percent(p->ns, s->idle_ns));
+		if (p->pid && p->pid != PID_IRQ) {
+			json_u64(j, "pid", p->pid);
+			json_str(j, "comm", p->comm);
+		}
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
 static void json_ops(struct json *j, const struct summary *s)
 {
 	json_open(j, "ops", '[');
@@ -340,6 +365,7 @@ static void json_summary(struct json *j, const struct summary *s)
 		json_u64(j, g->name, group_ns(s, g));
 	json_close(j, '}');
 	json_steps(j, s);
+	json_idle(j, s);
 	json_ops(j, s);
 	json_helpers(j, s);
 	json_close(j, '}');

@@ -10,6 +10,7 @@
 #define RULE "----------------------------------------------------------------------------\n"
 #define OPS_SHOWN 8
 #define HELPERS_SHOWN 6
+#define IDLE_SHOWN 5
 #define HAPPENINGS_SHOWN 6
 
 static void print_heading(const struct explanation *e, FILE *out)
@@ -237,6 +238,32 @@ static void print_steps(const struct summary *s, FILE *out)
 		percent(sum->other_ns, sum->dur_ns), percent(sum->idle_ns, sum->dur_ns));
 }
 
+/* All of it: what is too small to be shown is "the rest". */
+static void print_idle(const struct summary *s, FILE *out)
+{
+	char idle[UNITS_CAP], total[UNITS_CAP], ns[UNITS_CAP];
+	uint64_t shown = 0;
+
+	if (percent(s->idle_ns, s->total_ns) < 0.5)
+		return;
+	fprintf(out, "  GPU idle at least %s of %s (%.0f %%), meanwhile this process was:\n",
+		format_ns(idle, sizeof(idle), s->idle_ns),
+		format_ns(total, sizeof(total), s->total_ns), percent(s->idle_ns, s->total_ns));
+	for (int i = 0; i < s->idles && i < IDLE_SHOWN; i++) {
+		const struct idle_part *p = &s->idle[i];
+
+		if (percent(p->ns, s->idle_ns) < 0.5)
+			break;
+		shown += p->ns;
+		fprintf(out, "    %5.1f %%  %8s  %s\n", percent(p->ns, s->idle_ns),
+			format_ns(ns, sizeof(ns), p->ns), p->what);
+	}
+	if (s->idle_ns > shown)
+		fprintf(out, "    %5.1f %%  %8s  the rest\n",
+			percent(s->idle_ns - shown, s->idle_ns),
+			format_ns(ns, sizeof(ns), s->idle_ns - shown));
+}
+
 static void print_ops(const struct summary *s, FILE *out)
 {
 	char p50[UNITS_CAP], p99[UNITS_CAP], calls[UNITS_CAP];
@@ -289,6 +316,7 @@ static void print_process(const struct summary *s, bool in_full, FILE *out)
 	for (const struct group *g = groups; g->name; g++)
 		print_share(g->text, group_ns(s, g), s->total_ns, out);
 	print_steps(s, out);
+	print_idle(s, out);
 	if (in_full)
 		print_helpers(s, out);
 }

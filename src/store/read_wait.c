@@ -37,6 +37,20 @@ int store_each_wait(struct store *s, struct window w, int (*fn)(const struct wai
 	return err ? err : store_rows(s, stmt, wait_row, &to);
 }
 
+int store_each_idle(struct store *s, struct window w, int (*fn)(const struct wait_info *, void *),
+		    void *arg)
+{
+	struct to to = { (void *)fn, arg };
+	sqlite3_stmt *stmt;
+	int err = store_query(s,
+			      "SELECT thread, chain, '', '', at_ns, ns, count, max_ns"
+			      " FROM idle_second WHERE at_ns > ?1 AND at_ns <= ?2"
+			      " ORDER BY thread, at_ns, chain",
+			      w, &stmt);
+
+	return err ? err : store_rows(s, stmt, wait_row, &to);
+}
+
 static int call_wait_row(sqlite3_stmt *stmt, void *arg)
 {
 	struct to *to = arg;

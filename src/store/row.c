@@ -36,6 +36,10 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			     " DO UPDATE SET ns=ns+excluded.ns, count=count+excluded.count,"
 			     " max_ns=max(max_ns, excluded.max_ns)",
 	[STMT_CALL_WAIT] = "INSERT INTO call_wait VALUES(?,?,?)",
+	[STMT_IDLE_SECOND] = "INSERT INTO idle_second VALUES(?,?,?,?,?,?)"
+			     " ON CONFLICT(thread, at_ns, chain)"
+			     " DO UPDATE SET ns=ns+excluded.ns, count=count+excluded.count,"
+			     " max_ns=max(max_ns, excluded.max_ns)",
 	[STMT_STEP] = "INSERT INTO step VALUES(?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_STEP_SECOND] = "INSERT INTO step_second VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_HOST_EVENT] = "INSERT INTO host_event VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",

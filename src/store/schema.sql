@@ -237,6 +237,19 @@ CREATE TABLE wait_second(
 ) WITHOUT ROWID;
 CREATE INDEX wait_second_at ON wait_second(at_ns);
 
+-- When the GPU had nothing to do (at least), by what the thread did that gave it work next. The rows of
+-- a second add up; running is a chain of one hop.
+CREATE TABLE idle_second(
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	at_ns INTEGER NOT NULL,
+	chain INTEGER NOT NULL REFERENCES chain(id),
+	ns INTEGER NOT NULL,
+	count INTEGER NOT NULL,
+	max_ns INTEGER NOT NULL,
+	PRIMARY KEY(thread, at_ns, chain)
+) WITHOUT ROWID;
+CREATE INDEX idle_second_at ON idle_second(at_ns);
+
 CREATE TABLE call_wait(
 	call INTEGER NOT NULL REFERENCES call(id),
 	chain INTEGER NOT NULL REFERENCES chain(id),

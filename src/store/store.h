@@ -84,6 +84,9 @@ struct wait_row {
 };
 int store_wait_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		      const struct wait_row *row);
+/* The same of time in which the GPU had nothing to do; row->op means nothing. */
+int store_idle_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
+		      const struct wait_row *row);
 /* `call` as store_call() gave it. */
 int store_call_wait(struct store *s, int64_t call, int64_t chain, uint64_t ns);
 
@@ -207,6 +210,10 @@ struct wait_info {
 };
 /* By thread, then time. */
 int store_each_wait(struct store *s, struct window w, int (*fn)(const struct wait_info *, void *),
+		    void *arg);
+
+/* symbol and class are "". */
+int store_each_idle(struct store *s, struct window w, int (*fn)(const struct wait_info *, void *),
 		    void *arg);
 
 /* A chain by its id; only what explains needs is filled in (no serial, no fd). -ENOENT: none. */

@@ -81,6 +81,20 @@ int store_wait_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 	return row_end(&r, "insert wait_second");
 }
 
+int store_idle_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
+		      const struct wait_row *row)
+{
+	struct row r = row_begin(s, STMT_IDLE_SECOND);
+
+	row_i64(&r, thread);
+	row_time(&r, at_boot_ns);
+	row_i64(&r, row->chain);
+	row_u64(&r, row->ns);
+	row_u64(&r, row->count);
+	row_u64(&r, row->max_ns);
+	return row_end(&r, "insert idle_second");
+}
+
 int store_call_wait(struct store *s, int64_t call, int64_t chain, uint64_t ns)
 {
 	struct row r = row_begin(s, STMT_CALL_WAIT);

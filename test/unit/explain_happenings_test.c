@@ -18,7 +18,7 @@ TEST(happenings_are_added_up_and_said)
 	static const char *const want[] = {
 		"20 requests of disk nvme0n1 took 10 s or more, 22 s in all",
 		"10 requests of disk nvme0n1 failed",
-		"3.0 MiB of device 0000:3b:00.0 were copied through bounce buffers",
+		"3 MiB of device 0000:3b:00.0 were copied through bounce buffers",
 		"device 0000:3b:00.0 was refused its memory 10 times, first at 0xdead000",
 		"10 TCP segments were sent again to 10.0.0.2:9000",
 	};

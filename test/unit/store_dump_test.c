@@ -39,6 +39,7 @@ static int fill_waits(struct store *s, int64_t thread, uint32_t i)
 	}
 	CHECK(!store_chain(s, &chain, &wait.chain));
 	CHECK(!store_wait_second(s, thread, i, &wait));
+	CHECK(!store_idle_second(s, thread, i, &wait));
 	CHECK(!store_call(s, thread, &(struct record){ .op = &op_table[i] }, &call));
 	CHECK(!store_call_wait(s, call, wait.chain, i));
 	CHECK(!store_step(s, thread, &step));
@@ -170,11 +171,12 @@ static char *dump(struct store *s)
 TEST(store_dump_and_load_give_the_same_trace)
 {
 	static const char *const tables[] = {
-		"node",        "string",       "run",         "clock",        "process",
-		"thread",      "op",           "op_second",   "blame_second", "call",
-		"blamed",      "call_culprit", "chain",       "hop",          "wait_second",
-		"call_wait",   "step",         "step_second", "host_event",   "system_second",
-		"core_second", "incident",     "loss",        "account",      "coverage"
+		"node",          "string",      "run",          "clock",        "process",
+		"thread",        "op",          "op_second",    "blame_second", "call",
+		"blamed",        "idle_second", "call_culprit", "chain",        "hop",
+		"wait_second",   "call_wait",   "step",         "step_second",  "host_event",
+		"system_second", "core_second", "incident",     "loss",         "account",
+		"coverage"
 	};
 	struct store *s, *copy;
 	char *text, *again;

@@ -430,3 +430,31 @@ STORE_TEST(store_gives_the_chains_of_a_call_longest_first)
 	CHECK(store_each_call_wait(store, 2, list_chains, got) == -EINTR);
 	return 0;
 }
+
+static int copy_idle(const struct wait_info *row, void *arg)
+{
+	*(struct wait_info *)arg = *row;
+	return 0;
+}
+
+STORE_TEST(store_keeps_idle_time_exactly_and_adds_what_is_told_twice)
+{
+	struct chain chain = disk_chain();
+	struct wait_row row = { .ns = 10, .count = 2, .max_ns = 7 };
+	struct wait_info got = { 0 };
+	int64_t thread = 0;
+
+	if (make_thread(&thread))
+		return 1;
+	CHECK(!store_chain(store, &chain, &row.chain));
+	CHECK(!store_idle_second(store, thread, 20, &row));
+	CHECK(!store_idle_second(store, thread, 20, &row));
+	if (store_each_idle(store, (struct window){ 0, 0 }, copy_idle, &got))
+		return 1;
+	CHECK(got.thread == thread && got.chain == row.chain);
+	CHECK_U64(got.at_ns, BOOT_NS + 20);
+	CHECK_U64(got.ns, 20);
+	CHECK_U64(got.count, 4);
+	CHECK_U64(got.max_ns, 7);
+	return 0;
+}
