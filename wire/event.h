@@ -315,7 +315,8 @@ struct blame {
 	X(beats, "beats overwritten before they were read")                                        \
 	X(no_tape, "threads whose rhythm is not kept: too many")                                   \
 	X(no_news, "stacks not told: the ring was full")                                           \
-	X(late_steal, "spans in which the hypervisor's time was told late")
+	X(late_steal, "spans in which the hypervisor's time was told late")                        \
+	X(no_verdict, "stalls not judged one by one: too many at once")
 
 enum loss {
 #define X(id, text) LOSS_##id,

@@ -470,6 +470,7 @@ void agent_status(struct agent *a, struct agent_status *ret)
 		.processes = roster_processes(a->roster),
 		.threads = (int)hash_count(a->tasks),
 		.tallies = a->tallies,
+		.stops = waits_held(a->waits),
 		.libraries = a->libraries,
 		.stepped_sites = a->stepped_sites,
 		.node = a->node,

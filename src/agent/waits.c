@@ -92,6 +92,11 @@ uint64_t waits_until(const struct waits *w)
 	return w->until;
 }
 
+size_t waits_held(const struct waits *w)
+{
+	return timeline_count(w->timeline);
+}
+
 void waits_thread(struct waits *w, uint32_t serial, const struct task_info *info)
 {
 	timeline_thread(w->timeline, serial, info);

@@ -19,6 +19,9 @@ void waits_free(struct waits *w);
  */
 void waits_read(struct waits *w, const struct roster *roster);
 
+/* Stops held at the moment: what this costs in memory. */
+size_t waits_held(const struct waits *w);
+
 /* Everything before this moment (boot time) has been read. */
 uint64_t waits_until(const struct waits *w);
 

@@ -124,16 +124,11 @@ static void print_waits(struct agent *a)
 
 static void print_losses(const struct agent_status *s)
 {
-	static const char *const texts[] = {
-#define X(id, text) text,
-		LOSSES(X)
-#undef X
-	};
 	char n[UNITS_CAP];
 
 	for (int i = 0; i < LOSS_COUNT; i++)
 		if (s->loss[i])
-			printf("  %s: %s\n", texts[i], format_count(n, sizeof(n), s->loss[i]));
+			printf("  %s: %s\n", loss_texts[i], format_count(n, sizeof(n), s->loss[i]));
 	if (s->undecodable)
 		printf("  records that belong to nobody: %s\n",
 		       format_count(n, sizeof(n), s->undecodable));
@@ -213,15 +208,9 @@ static void json_op(struct json *j, const struct op_live *op)
 
 static void json_loss(struct json *j, const struct agent_status *s)
 {
-	static const char *const names[] = {
-#define X(id, text) #id,
-		LOSSES(X)
-#undef X
-	};
-
 	json_open(j, "loss", '{');
 	for (int i = 0; i < LOSS_COUNT; i++)
-		json_u64(j, names[i], s->loss[i]);
+		json_u64(j, loss_names[i], s->loss[i]);
 	json_u64(j, "undecodable", s->undecodable);
 	json_u64(j, "unstored_seconds", s->unstored_batches);
 	json_close(j, '}');
@@ -259,6 +248,7 @@ static void print_json(struct agent *a, bool last)
 	json_i64(&j, "single_stepped_sites", s.stepped_sites);
 	json_i64(&j, "threads_followed", s.threads);
 	json_i64(&j, "tallies_in_use", s.tallies);
+	json_u64(&j, "stops_held", s.stops);
 	json_open(&j, "ops", '[');
 	op = agent_ops(a, &n);
 	for (size_t i = 0; i < n; i++)

@@ -357,16 +357,11 @@ static int load_waits(struct store *s, struct loading *l)
 
 static int on_host_event(const struct host_event_row *row, void *arg)
 {
-	static const char *const names[] = {
-#define X(id, text) #id,
-		HOST_EVENTS(X)
-#undef X
-	};
 	struct facts *f = ((struct loading *)arg)->f;
 	struct host_facts *event;
 
 	for (int i = 0; i < HOST_COUNT; i++) {
-		if (!streq(row->event, names[i]))
+		if (!streq(row->event, host_event_names[i]))
 			continue;
 		if (i == HOST_exec || i == HOST_exit || i == HOST_reclaim || i == HOST_compaction ||
 		    i == HOST_block_io)

@@ -390,16 +390,11 @@ static void json_incident(struct json *j, const struct incident *i)
 
 static void json_happening(struct json *j, const struct happening *h)
 {
-	static const char *const names[] = {
-#define X(id, text) #id,
-		HOST_EVENTS(X)
-#undef X
-	};
 	char what[512];
 
 	happening_what(h, what, sizeof(what));
 	json_open(j, NULL, '{');
-	json_str(j, "event", names[h->event]);
+	json_str(j, "event", host_event_names[h->event]);
 	json_str(j, "what", what);
 	json_str(j, h->event == HOST_retransmit ? "remote" : "device", h->name);
 	json_u64(j, "pid", h->pid);

@@ -6,12 +6,6 @@
 #include "base/fail.h"
 #include "store/store_int.h"
 
-static const char *const event_names[HOST_COUNT] = {
-#define X(id, text) #id,
-	HOST_EVENTS(X)
-#undef X
-};
-
 int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh,
 		     const char *name, const char *cgroup)
 {
@@ -23,7 +17,7 @@ int store_host_event(struct store *s, const struct host_key *key, const struct h
 	row_i64(&r, s->run);
 	row_time(&r, fresh->last_ns);
 	row_time(&r, fresh->first_ns);
-	row_text(&r, event_names[key->event]);
+	row_text(&r, host_event_names[key->event]);
 	row_i64(&r, key->pid);
 	row_comm(&r, fresh->comm);
 	row_bits(&r, key->obj);
