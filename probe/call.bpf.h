@@ -393,6 +393,21 @@ static __always_inline void drop_dead_frames(struct thread *t, __u64 sp)
 	}
 }
 
+#define CONFIG_STREAM 32 /* in CUlaunchConfig and cudaLaunchConfig_t, which the first argument is */
+
+static __always_inline struct work_on launched_on(struct pt_regs *ctx, __u32 op)
+{
+	__u64 reg[8] = REG_ARGS(ctx), stream = STREAM_PER_THREAD;
+
+	if (op >= OP_SLOTS)
+		return on_stream(stream);
+	if (op_args[op].stream)
+		stream = argument(reg, REG_SP(ctx), op_args[op].stream);
+	else if (bpf_probe_read_user(&stream, sizeof(stream), (void *)(reg[1] + CONFIG_STREAM)))
+		stream = STREAM_PER_THREAD; /* not known */
+	return on_stream(stream);
+}
+
 /* An op that is only counted: its duration belongs to the gap that follows. */
 static __always_inline int on_count(struct pt_regs *ctx)
 {
@@ -411,7 +426,7 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	if (!t->depth) {
 		close_gap(t, op);
 		open_gap(t, op);
-		beat(t, op, t->now.ns, 0);
+		beat(t, op, t->now.ns, 0, launched_on(ctx, op));
 	}
 	y = tally_of(t, op);
 	if (!y)
@@ -510,7 +525,8 @@ static __always_inline int on_return(struct pt_regs *ctx)
 		__u32 way = op_classes[op] == CLASS_COPY ? span.frame->aux & 7 : 0;
 
 		open_gap(t, op);
-		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns);
+		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns,
+		     on_stream(span.frame->stream));
 	}
 	return 0;
 }

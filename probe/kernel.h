@@ -92,9 +92,22 @@ struct sock_common {
 	unsigned short skc_family;
 };
 
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup; /* of the unified hierarchy */
+};
+
 struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_protocol;
+	struct sock_cgroup_data sk_cgrp_data;
 };
 
 struct tcp_sock {
@@ -111,6 +124,16 @@ struct block_device {
 
 struct request {
 	struct block_device *part;
+	unsigned long long start_time_ns;
+};
+
+struct kobject {
+	const char *name;
+};
+
+struct device {
+	struct kobject kobj;
+	const char *init_name;
 };
 
 struct list_head {

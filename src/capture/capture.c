@@ -128,6 +128,10 @@ static void choose_tracepoints(struct probe *p)
 		{ p->progs.process_exec, "sched_process_exec", true },
 		{ p->progs.block_issue, "block_rq_issue", true },
 		{ p->progs.block_done, "block_rq_complete", true },
+		{ p->progs.block_error, "block_rq_error", true },
+		{ p->progs.block_requeue, "block_rq_requeue", true },
+		{ p->progs.bounced, "swiotlb_bounced", true },
+		{ p->progs.iommu_fault, "io_page_fault", true },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(optional); i++) {

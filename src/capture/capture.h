@@ -105,7 +105,10 @@ void capture_news(struct capture *c);
 /* Have every code object and stack told anew, because the listener has forgotten them. */
 void capture_forget_stacks(struct capture *c);
 
-/* The finished beats of each thread since the last look. broken: some before these were lost. */
+/*
+ * The finished beats of each thread since the last look, and behind them, beats[n], the last one,
+ * which may still grow. broken: some before these were lost.
+ */
 typedef void (*beats_fn)(uint32_t serial, const struct beat *beats, size_t n, bool broken,
 			 void *arg);
 void capture_each_tape(struct capture *c, beats_fn fn, void *arg);

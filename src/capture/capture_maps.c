@@ -113,7 +113,7 @@ static void read_tape(struct capture *c, uint32_t i, beats_fn fn, void *arg)
 {
 	const struct tape *tape = &c->tapes[i];
 	uint64_t head = __atomic_load_n(&tape->head, __ATOMIC_ACQUIRE), at = c->beats_read[i];
-	static struct beat copy[BEATS];
+	static struct beat copy[BEATS + 1];
 	bool broken = false;
 	size_t n = 0;
 
@@ -133,8 +133,8 @@ static void read_tape(struct capture *c, uint32_t i, beats_fn fn, void *arg)
 		n = 0;
 	}
 	c->beats_read[i] = head;
-	if (n || broken)
-		fn(tape->serial, copy, n, broken, arg);
+	copy[n] = c->beats[(size_t)i * BEATS + (head & (BEATS - 1))];
+	fn(tape->serial, copy, n, broken, arg);
 }
 
 void capture_each_tape(struct capture *c, beats_fn fn, void *arg)

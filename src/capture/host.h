@@ -51,6 +51,9 @@ int proc_read(int pid, struct proc_info *ret);
 /* When it began, as above; 0: it is gone. */
 uint64_t proc_start_ns(int pid);
 
+/* Only the control group; false, and dst "": it is gone. */
+bool proc_cgroup(int pid, char *dst, size_t cap);
+
 /* "3.12" when the executable or a mapped library says so, else "" and -ENOENT. */
 int python_version(int pid, char *dst, size_t cap);
 
