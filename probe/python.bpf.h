@@ -611,7 +611,7 @@ static __always_inline void caller_registers(struct c_stack *c, struct pt_regs *
 #endif
 }
 
-/* Once for each Python stack, op and caller. Without a Python stack it is the caller that counts. */
+/* Once for each Python stack, op and caller. */
 static __noinline int tell_c_stack(struct pt_regs *ctx, __u32 op, __u64 site, __u64 stack,
 				   bool entry)
 {
@@ -619,7 +619,7 @@ static __noinline int tell_c_stack(struct pt_regs *ctx, __u32 op, __u64 site, __
 	struct c_stack *c;
 	__u8 one = 1;
 
-	if (!stacks || stack == NO_STACK_lost || bpf_map_lookup_elem(&seen_c_stacks, &id))
+	if (!stacks || stack < STACK_REASONS || bpf_map_lookup_elem(&seen_c_stacks, &id))
 		return 0;
 	/* These are large, and there is a next time: Python's own frames go first. */
 	if (bpf_ringbuf_query(&news, BPF_RB_AVAIL_DATA) >

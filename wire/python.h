@@ -7,6 +7,8 @@
 #ifndef WIRE_PYTHON_H
 #define WIRE_PYTHON_H
 
+#include <linux/types.h>
+
 #define PY_FRAMES 128 /* walked; deeper stacks are cut at the outer end, and say so */
 #define PY_NAME_BYTES 128
 #define PY_FILE_BYTES 256
@@ -98,6 +100,9 @@ struct py_frame {
 
 #define PY_STACK_CUT 1 /* deeper than PY_FRAMES */
 #define PY_STACK_BROKEN 2 /* an outer frame could not be read */
+/* Of stacks with native frames, set by user space: do these end at the interpreter's loop? */
+#define STACK_JOINED 4
+#define STACK_APART 8
 
 struct py_stack {
 	__u32 kind, pid;

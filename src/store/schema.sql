@@ -79,7 +79,8 @@ CREATE TABLE frame(
 
 CREATE TABLE stack(
 	id INTEGER PRIMARY KEY,
-	flags INTEGER NOT NULL, -- bits: 1 cut at the outer end, 2 an outer frame could not be read
+	flags INTEGER NOT NULL, -- bits: 1 cut at the outer end, 2 an outer frame could not be read,
+		-- 4 native frames end at the interpreter's loop, 8 they do not
 	line INTEGER REFERENCES frame(id) -- the innermost that the user wrote; NULL = none
 );
 
