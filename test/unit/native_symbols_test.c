@@ -10,8 +10,6 @@
 #include "test/test.h"
 #include "test/unit/native_child.h"
 
-extern char **environ;
-
 static const char *demangled(const char *symbol)
 {
 	static char text[SYMBOL_CAP];
@@ -42,10 +40,10 @@ TEST(native_names_that_explode_are_cut)
 
 	/* Each level names the one before twice: two to the power of sixty. */
 	len += (size_t)snprintf(symbol + len, sizeof(symbol) - len, "S_S_E");
-	for (char c = '0'; c < '9'; c++)
+	for (int c = '0'; c < '9'; c++)
 		len += (size_t)snprintf(symbol + len, sizeof(symbol) - len, "St4pairIS%c_S%c_E", c,
 					c);
-	for (char c = 'A'; c < 'Z'; c++)
+	for (int c = 'A'; c < 'Z'; c++)
 		len += (size_t)snprintf(symbol + len, sizeof(symbol) - len, "St4pairIS%c_S%c_E", c,
 					c);
 	CHECK(strlen(demangled(symbol)) < SYMBOL_CAP);
