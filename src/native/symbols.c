@@ -242,7 +242,7 @@ static int awkwardness(const struct sym *s, const char *name)
 
 static bool is_interpreter(const char *symbol)
 {
-	static const char loop[] = "_PyEval_EvalFrameDefault";
+	static const char loop[] = INTERPRETER_LOOP;
 	const char *rest = symbol + sizeof(loop) - 1;
 
 	return starts_with(symbol, loop) && (!*rest || *rest == '.');
@@ -370,6 +370,10 @@ void symbols_find(struct native *n, struct want *want, size_t count)
 	for (size_t i = 0; i < SYMBOLS_MAX_TABLES; i++) {
 		if (im->symbols[i].from != FROM_NONE)
 			ask_table(n, im, &im->symbols[i], want, count);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!want[i].answer.func[0] && cold_loop(&want[i]))
+			want[i].answer = (struct answer){ INTERPRETER_LOOP ".cold", true };
 	}
 	if (im->answers && hash_count(im->answers) + count > ANSWERS_MAX) {
 		hash_free(im->answers);
