@@ -9,7 +9,11 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#if defined(__clang__)
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 int walk_outer(int n);
 int walk_variable(int n);
