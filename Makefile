@@ -99,7 +99,7 @@ $(OUT)/native/walk: test/native/walk.c test/native/walk.cpp
 		-c test/native/walk.c -o $@.c.o
 	$(CLANG) -O2 -Wall -Wextra -Werror -fno-exceptions -fno-rtti -fomit-frame-pointer \
 		-fasynchronous-unwind-tables -fPIE -c test/native/walk.cpp -o $@.cpp.o
-	$(CC) -Wl,--build-id -o $@ $@.c.o $@.cpp.o
+	$(CC) -Wl,--build-id,--export-dynamic-symbol=_PyEval_EvalFrameDefault -o $@ $@.c.o $@.cpp.o
 
 # ---- what the binary carries: the schema, the demo's libraries, its script, its recording
 
