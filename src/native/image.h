@@ -27,7 +27,7 @@ struct source {
 /* Exactly len bytes, or false. */
 bool source_read(const struct source *s, uint64_t offset, void *dst, size_t len);
 
-/* A file as it is known before it is read. Zeroed before it is filled in: compared as bytes. */
+/* What makes a file the same file. */
 struct identity {
 	uint64_t dev, inode; /* as /proc/PID/maps says */
 	uint64_t real_dev, real_inode, size, mtime_ns; /* as fstat says */

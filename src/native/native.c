@@ -50,6 +50,19 @@ static void close_source(struct source *s)
 	s->fd = -1;
 }
 
+/* The one that was not needed for longest; some image there must be. */
+static size_t oldest_image(const struct native *n)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < IMAGES_MAX; i++) {
+		if (n->image[i] &&
+		    (!n->image[oldest] || n->image[i]->call < n->image[oldest]->call))
+			oldest = i;
+	}
+	return oldest;
+}
+
 /* Files are let go, and the least recently used ones forgotten until the rest fits. */
 static void end_call(struct native *n)
 {
@@ -63,13 +76,8 @@ static void end_call(struct native *n)
 		total += n->image[i]->bytes;
 	}
 	while (total > IMAGE_BYTES_MAX) {
-		size_t oldest = IMAGES_MAX;
+		size_t oldest = oldest_image(n);
 
-		for (size_t i = 0; i < IMAGES_MAX; i++) {
-			if (n->image[i] && n->image[i]->bytes &&
-			    (oldest == IMAGES_MAX || n->image[i]->call < n->image[oldest]->call))
-				oldest = i;
-		}
 		total -= n->image[oldest]->bytes;
 		image_free(n->image[oldest]);
 		n->image[oldest] = NULL;
@@ -100,26 +108,34 @@ static bool identify(int fd, const struct map *m, struct identity *ret)
 	return true;
 }
 
-/* A free place, or that of the file that was not needed for longest. */
+/* A free place; if need be, that of a file which no frame of this stack is in: it has fewer. */
 static size_t place_for_image(struct native *n)
 {
-	size_t oldest = 0;
+	size_t oldest;
 
 	for (size_t i = 0; i < IMAGES_MAX; i++) {
 		if (!n->image[i])
 			return i;
-		if (n->image[i]->call < n->image[oldest]->call)
-			oldest = i;
 	}
+	oldest = oldest_image(n);
 	image_free(n->image[oldest]);
 	n->image[oldest] = NULL;
 	return oldest;
 }
 
+_Static_assert(IMAGES_MAX > NATIVE_FRAMES, "all files of a stack are remembered at once");
+
+static bool is_same(const struct identity *a, const struct identity *b)
+{
+	return a->dev == b->dev && a->inode == b->inode && a->real_dev == b->real_dev &&
+	       a->real_inode == b->real_inode && a->size == b->size && a->mtime_ns == b->mtime_ns &&
+	       streq(a->build_id, b->build_id);
+}
+
 static struct image *same_image(struct native *n, const struct identity *id, size_t *ret_slot)
 {
 	for (size_t i = 0; i < IMAGES_MAX; i++) {
-		if (n->image[i] && !memcmp(&n->image[i]->id, id, sizeof(*id))) {
+		if (n->image[i] && is_same(&n->image[i]->id, id)) {
 			*ret_slot = i;
 			return n->image[i];
 		}

@@ -66,7 +66,7 @@ static void release(struct proc *p)
 /* What was known stays if the process is gone. */
 static bool read_maps(struct proc *p)
 {
-	struct proc fresh = { .pid = p->pid, .used = p->used };
+	struct proc fresh = { 0 };
 	struct reading r = { &fresh, 0 };
 
 	p->read_ns = clock_boot_ns();
@@ -74,10 +74,11 @@ static bool read_maps(struct proc *p)
 		free(fresh.map);
 		return false;
 	}
-	fresh.read_ns = p->read_ns;
 	qsort(fresh.map, fresh.n, sizeof(*fresh.map), by_start); /* they are, but who knows */
 	free(p->map);
-	*p = fresh;
+	p->map = fresh.map;
+	p->n = fresh.n;
+	p->has_uprobes = fresh.has_uprobes;
 	return true;
 }
 

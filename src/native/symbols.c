@@ -16,6 +16,7 @@
 #define INDEX_MAX 65536 /* functions in an index */
 #define MINI_TEXT_MAX (4u << 20)
 #define ANSWERS_MAX 8192 /* per file; then it starts anew */
+#define ANSWERS_BYTES ((size_t)ANSWERS_MAX * 64) /* as large as they may grow */
 #define ALIASES 4 /* names of one address that are looked at */
 #define OVERLAPS 32 /* symbols before the nearest that may still cover an address */
 
@@ -354,11 +355,11 @@ void symbols_find(struct native *n, struct want *want, size_t count)
 	if (im->answers && hash_count(im->answers) + count > ANSWERS_MAX) {
 		hash_free(im->answers);
 		im->answers = NULL;
-		im->bytes -= ANSWERS_MAX * 64;
+		im->bytes -= ANSWERS_BYTES;
 	}
 	if (!im->answers) {
 		im->answers = hash_new(sizeof(uint64_t), sizeof(struct answer));
-		im->bytes += ANSWERS_MAX * 64; /* as large as it may grow */
+		im->bytes += ANSWERS_BYTES;
 	}
 	/* "" too is an answer, unless it is for want of budget. */
 	for (size_t i = 0; i < count && n->budget; i++)

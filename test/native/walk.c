@@ -6,17 +6,14 @@
  * main, walk_outer, demo::run, demo::Box<int>::twice, demo::lift<7>, walk_variable, walk_realigned,
  * walk_trap, a signal frame, walk_handler, then walk_stop: the frame that the test begins behind.
  */
-#include <alloca.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
 
 int walk_outer(int n);
 int walk_variable(int n);
-int walk_realigned(int n, volatile char *from);
+int walk_realigned(int n, const volatile char *from);
 void walk_cxx(int n);
 void walk_stop(void);
 void walk_before(void);
@@ -56,19 +53,20 @@ static void NOINLINE walk_handler(int sig)
 	_Exit(0);
 }
 
-NOINLINE int walk_realigned(int n, volatile char *from)
+NOINLINE int walk_realigned(int n, const volatile char *from)
 {
 	_Alignas(128) volatile char buf[256];
-	volatile char *room = alloca((size_t)n * 24);
+	volatile char *room = __builtin_alloca((size_t)n * 24);
 
-	memset((void *)(uintptr_t)buf, from[0], sizeof(buf));
+	for (size_t i = 0; i < sizeof(buf); i++)
+		buf[i] = from[0];
 	room[0] = buf[1];
 	return walk_trap(n) + buf[3] + room[0];
 }
 
 NOINLINE int walk_variable(int n)
 {
-	volatile char *room = alloca((size_t)n * 16 + 8);
+	volatile char *room = __builtin_alloca((size_t)n * 16 + 8);
 
 	room[0] = (char)n;
 	return walk_realigned(n + 1, room) + room[0];
