@@ -112,13 +112,16 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_L
 FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -MMD -MP
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c \
-	src/chain/*.c src/step/*.c src/native/*.c) src/store/hist.c $(addprefix src/capture/,elf.c elf_file.c insn.c maps.c \
-	redact.c proc.c host.c usdt.c names.c system.c))
+	src/chain/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c \
+	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
+	usdt.c names.c system.c))
 $(OUT)/fuzz/%.o: %.c
 	mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
 $(OUT)/fuzz/%_fuzz: test/fuzz/%_fuzz.c $(FUZZ_MODS)
-	$(call say,FUZZ,$@) $(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer $< $(FUZZ_MODS) -lm -lz -llzma -liberty -o $@
+	$(call say,FUZZ,$@) $(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer $(filter %.c %.o,$^) -lm -lz -llzma \
+		-liberty -o $@
+$(OUT)/fuzz/stack_fuzz: $(patsubst %.c,$(OUT)/fuzz/%.o,$(wildcard src/stack/*.c))
 fuzz: $(FUZZ)
 	sh test/fuzz/run $(or $(SECONDS),10) $^
 

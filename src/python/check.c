@@ -174,9 +174,10 @@ static enum py_found early(char *why, size_t why_cap, const char *what)
 }
 
 static enum py_found check_threads(const struct mem *m, const struct py_module *mod,
-				   const struct py_row *row, const struct py_tsd *tsd,
-				   struct py_layout *l, char *why, size_t why_cap)
+				   const struct py_tsd *tsd, struct py_layout *l, char *why,
+				   size_t why_cap)
 {
+	const struct py_row *row = py_row(l->version);
 	struct {
 		uint32_t initialized, key;
 	} tss;
@@ -248,12 +249,12 @@ enum py_found py_check(const struct mem *m, const struct py_module *mod, const s
 	l.version = (uint16_t)version;
 	l.key = mod->runtime + row->key[ARCH_HERE];
 	l.none = mod->none;
-	l.gil_size = ARCH_HERE == ARCH_aarch64 ? 224 : 208;
+	l.gil_size = GIL_SIZE;
 	l.tsd = tsd->from;
 	l.tsd_level2 = tsd->level2;
 	l.tsd_step = tsd->step;
 	l.tsd_indirect = tsd->indirect;
-	found = check_threads(m, mod, row, tsd, &l, why, why_cap);
+	found = check_threads(m, mod, tsd, &l, why, why_cap);
 	if (found == PY_FOUND)
 		*ret = l;
 	return found;

@@ -17,12 +17,22 @@
 #define SPECIFIC_MAX 65536
 #define STEP 16
 #define DATA 8 /* behind the sequence number of a key */
-#define SPECIFIC_X86_64 (784 + FIRST_BLOCK) /* glibc 2.21 to 2.43 */
 
-/* musl 1.2; never tried here. On aarch64 the thread pointer is behind struct pthread. */
-#define MUSL_X86_64 128
-#define MUSL_AARCH64 112
-#define MUSL_PTHREAD_AARCH64 200
+/*
+ * Where nobody tells: `specific` in glibc 2.21 to 2.43, 0 if not known; the values in musl 1.2, which
+ * was never tried here. On aarch64 the thread pointer is behind struct pthread.
+ */
+#if defined(__aarch64__)
+#define SPECIFIC 0
+#define MUSL_VALUES 112
+#define MUSL_TP 200
+#define GLIBC_TP(size) ((int32_t)(size))
+#else
+#define SPECIFIC (784 + FIRST_BLOCK)
+#define MUSL_VALUES 128
+#define MUSL_TP 0
+#define GLIBC_TP(size) 0
+#endif
 
 static bool read_word(struct elf *e, const struct mem *m, uint64_t bias, const char *name,
 		      size_t word, uint32_t *ret)
@@ -83,31 +93,32 @@ bool py_tsd(const struct py_files *f, const struct mem *m, struct py_tsd *ret, c
 	uint32_t specific, size;
 
 	if (musl(f)) {
-		ret->tp = ARCH_HERE == ARCH_aarch64 ? MUSL_PTHREAD_AARCH64 : 0;
-		ret->from = ARCH_HERE == ARCH_aarch64 ? MUSL_AARCH64 - ret->tp : MUSL_X86_64;
-		ret->level2 = 0;
-		ret->step = sizeof(uint64_t);
-		ret->indirect = 1;
+		*ret = (struct py_tsd){
+			.tp = MUSL_TP,
+			.from = MUSL_VALUES - MUSL_TP,
+			.step = sizeof(uint64_t),
+			.indirect = 1,
+		};
 		return true;
 	}
 	if (!ask_glibc(f, m, &specific, &size)) {
-		if (ARCH_HERE != ARCH_x86_64) {
-			snprintf(why, why_cap,
-				 "no C library that says where its threads keep values");
-			return false;
-		}
-		specific = SPECIFIC_X86_64;
+		specific = SPECIFIC;
 		size = 0;
+	}
+	if (!specific) {
+		str_copy(why, why_cap, "no C library that says where its threads keep values");
+		return false;
 	}
 	if (specific < FIRST_BLOCK || specific > SPECIFIC_MAX || size > SPECIFIC_MAX) {
 		snprintf(why, why_cap, "its C library keeps values at %u in threads of %u bytes",
 			 specific, size);
 		return false;
 	}
-	ret->tp = ARCH_HERE == ARCH_aarch64 ? (int32_t)size : 0;
-	ret->from = (int32_t)specific - FIRST_BLOCK + DATA - ret->tp;
-	ret->level2 = FIRST_BLOCK;
-	ret->step = STEP;
-	ret->indirect = 0;
+	*ret = (struct py_tsd){
+		.tp = GLIBC_TP(size),
+		.from = (int32_t)specific - FIRST_BLOCK + DATA - GLIBC_TP(size),
+		.level2 = FIRST_BLOCK,
+		.step = STEP,
+	};
 	return true;
 }

@@ -104,14 +104,17 @@ static bool take_entry(struct cursor *c, unsigned kind, int64_t *ret_delta)
 		return true;
 	if (!take_signed(c, ret_delta))
 		return false;
-	return kind == 13 ||
-	       (take_varint(c, &ignored) && take_varint(c, &ignored) && take_varint(c, &ignored));
+	for (int i = 0; kind == 14 && i < 3; i++) {
+		if (!take_varint(c, &ignored))
+			return false;
+	}
+	return true;
 }
 
 /* 3.11 and newer: entries that begin with 1kkkklll, lll + 1 code units of kind k. */
 static int line_311(const uint8_t *table, size_t size, int first_line, int lasti)
 {
-	struct cursor c = { table, table + size };
+	struct cursor c = { table, size ? table + size : table }; /* without one it is NULL */
 	int64_t line = first_line, end = 0, delta;
 
 	while (c.at < c.end) {
@@ -121,7 +124,7 @@ static int line_311(const uint8_t *table, size_t size, int first_line, int lasti
 		if (!(byte & 0x80) || !take_entry(&c, kind, &delta))
 			return -1;
 		line += delta;
-		end += ((byte & 7) + 1) * 2;
+		end += ((byte & 7) + 1) * 2ll;
 		if (lasti < end)
 			return kind == 15 ? 0 : line_of(line);
 	}

@@ -39,10 +39,13 @@ struct py_tsd {
 
 enum py_arch { ARCH_x86_64, ARCH_aarch64, ARCH_COUNT };
 
+/* The lock's size: two pthread_mutex_t are in it. */
 #if defined(__aarch64__)
 #define ARCH_HERE ARCH_aarch64
+#define GIL_SIZE 224
 #else
 #define ARCH_HERE ARCH_x86_64
+#define GIL_SIZE 208
 #endif
 
 /* What is the same in every build of a minor version: one row of the table in layout.c. */

@@ -73,13 +73,13 @@ const struct frame *intern_frame(struct stacks *s, enum frame_kind kind, const c
 static bool same_frames(const struct stack *stack, const struct frame *const *frame, int frames)
 {
 	return stack->frames == frames &&
-	       !memcmp(stack->frame, frame, (size_t)frames * sizeof(*frame));
+	       !memcmp(stack->frame, frame, (size_t)frames * sizeof(void *));
 }
 
 const struct stack *intern_stack(struct stacks *s, const struct frame *const *frame, int frames,
 				 unsigned flags)
 {
-	const size_t size = (size_t)frames * sizeof(*frame);
+	const size_t size = (size_t)frames * sizeof(void *);
 	uint64_t id = ID_START;
 	const struct frame **copy;
 	struct stack **slot, *stack;
@@ -95,7 +95,7 @@ const struct stack *intern_stack(struct stacks *s, const struct frame *const *fr
 		if (same_frames(*slot, frame, frames))
 			return *slot;
 	}
-	copy = xcalloc((size_t)frames, sizeof(*copy));
+	copy = xcalloc(1, size);
 	memcpy(copy, frame, size);
 	stack = xcalloc(1, sizeof(*stack));
 	*stack = (struct stack){ .id = id, .frame = copy, .frames = frames, .flags = flags };

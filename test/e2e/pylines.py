@@ -11,12 +11,19 @@ import types
 import warnings
 
 warnings.simplefilter("ignore")
-compare = ctypes.PyDLL(sys.argv[1]).compare
-compare.argtypes = [ctypes.c_uint, ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p,
-                    ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_void_p]
+
+
+class Job(ctypes.Structure):
+    _fields_ = [("addr2line", ctypes.c_void_p), ("code", ctypes.py_object), ("table", ctypes.c_char_p),
+                ("size", ctypes.c_size_t), ("version", ctypes.c_uint), ("first_line", ctypes.c_int),
+                ("code_size", ctypes.c_int), ("lasti", ctypes.c_int), ("ours", ctypes.c_int),
+                ("theirs", ctypes.c_int)]
+
+
+compare = ctypes.PyDLL(sys.argv[1]).compare  # keeps the interpreter's lock
+compare.argtypes = [ctypes.POINTER(Job)]
 addr2line = ctypes.cast(ctypes.pythonapi.PyCode_Addr2Line, ctypes.c_void_p)
 hexversion = sys.hexversion >> 16
-first = (ctypes.c_int * 3)()
 count = {"files": 0, "codes": 0, "instructions": 0, "without": 0, "bad": 0}
 
 
@@ -26,10 +33,10 @@ def check(code):
     count["instructions"] += len(code.co_code) // 2
     if hexversion >= 0x30a:
         count["without"] += sum((end - start) // 2 for start, end, line in code.co_lines() if line is None)
-    bad = compare(hexversion, addr2line, code, table, len(table), code.co_firstlineno,
-                  len(code.co_code), first)
+    job = Job(addr2line, code, table, len(table), hexversion, code.co_firstlineno, len(code.co_code))
+    bad = compare(job)
     if bad:
-        print("%s at %d: %d, not %d" % (code, first[0], first[1], first[2]), file=sys.stderr)
+        print("%s at %d: %d, not %d" % (code, job.lasti, job.ours, job.theirs), file=sys.stderr)
     count["bad"] += bad
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
