@@ -81,21 +81,20 @@ static int run(int argc, char **argv)
 	struct export_opts export;
 	struct store *s = NULL;
 	char path[600];
+	const char *db = args.db ? args.db : path;
 	int err = check_args(&export);
 
 	(void)argc;
 	(void)argv;
-	if (!err && !args.db) {
+	if (!err && !args.db)
 		err = cmd_default_db(path, sizeof(path), 0);
-		args.db = path;
-	}
 	if (!err)
-		err = store_open(args.db, STORE_READ, &s);
+		err = store_open(db, STORE_READ, &s);
 	if (err)
 		return err;
 	err = write_to(s, &export);
 	if (err == -ENODATA) {
-		fprintf(stderr, "culprit export: %s: %s\n", args.db, why(err));
+		fprintf(stderr, "culprit export: %s: %s\n", db, why(err));
 		err = EXIT_NO;
 	}
 	store_close(s);

@@ -481,10 +481,14 @@ static int add_lines_to(const struct facts *f, struct explanation *e, struct fin
 
 int add_lines(struct store *s, const struct facts *f, struct explanation *e)
 {
-	size_t n = (size_t)e->findings + 1;
-	struct calls_query q = { e, xcalloc(n, sizeof(*q.of)), xcalloc(n, sizeof(*q.row)) };
+	size_t n = (size_t)e->findings;
+	struct calls_query q = { .e = e };
 	int err;
 
+	if (!n)
+		return 0;
+	q.of = xcalloc(n, sizeof(*q.of));
+	q.row = xcalloc(n, sizeof(*q.row));
 	e->book = book_new(s);
 	err = query_calls(s, e, &q);
 	for (int i = 0; i < e->findings; i++) {

@@ -123,11 +123,11 @@ void print_by_line(const struct explanation *e, FILE *out)
 {
 	char ns[UNITS_CAP], text[512];
 
-	fputs("      LOST      %  CAUSE               LINE\n", out);
+	fputs("      LOST        %  CAUSE               LINE\n", out);
 	for (int i = 0; i < e->lines; i++) {
 		const struct line_sum *s = &e->line[i];
 
-		fprintf(out, "  %8s  %4.1f %%  %-18s  %s", format_ns(ns, sizeof(ns), s->ns),
+		fprintf(out, "  %8s  %5.1f %%  %-18s  %s", format_ns(ns, sizeof(ns), s->ns),
 			s->line.share, s->cause, line_text(&s->line, "", text, sizeof(text)));
 		fprintf(out, "  [%s %u]\n", s->comm, s->pid);
 	}

@@ -16,12 +16,15 @@ for command in $(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$dir/out"); do
 	runs "help $command" 0 "$culprit" help "$command"
 	is "help $command: the same" "$(md5sum <"$dir/out")" "$(md5sum <"$dir/help.$command")"
 done
-is "commands" "$commands" ' check trace explain demo ops version help'
-for option in duration pid db no-db node json slow record-all ring attach; do
+is "commands" "$commands" ' check trace explain export demo ops version help'
+for option in duration pid db no-db node json slow record-all stack ring attach; do
 	has "trace --help" "$dir/help.trace" "--$option"
 done
-for option in since from to db json; do
+for option in since from to db json by-line full-stack; do
 	has "explain --help" "$dir/help.explain" "--$option"
+done
+for option in format weight since from to pid db output; do
+	has "export --help" "$dir/help.export" "--$option"
 done
 for option in no-gpu db record json; do
 	has "demo --help" "$dir/help.demo" "--$option"
@@ -57,6 +60,9 @@ wrong '' '1 to 64' trace --node ''
 wrong extra unexpected check extra
 wrong --from 'not before' explain --db "$dir/none" --from -1m --to -2m
 wrong --since --from explain --since 1m --from -1m
+wrong --format folded export --db "$dir/none"
+wrong svg speedscope export --format svg
+wrong heavy wall export --format folded --weight heavy
 wrong 'missing' --db trace --db
 
 # ---- check

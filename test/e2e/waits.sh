@@ -63,8 +63,7 @@ told futex futex 'futex/task/lock<-sleep/timer'
 told read read 'read/(block|irq|kthread|task)/file'
 told fault fault 'fault/(block|irq|kthread|task)'
 told fsync fsync 'fsync/(block|irq|kthread|task)/file'
-# Mostly charged to the holder; where no wait of the sequence was ended by him, the lock is all that is known.
-told gil futex 'futex/(timer/gil|task/gil<-(run|preempted|wake)/nobody)'
+told gil futex 'futex/task/gil<-(run|preempted|wake)/nobody'
 told child child 'child/task<-sleep/timer'
 is "gc: state" "$(awk '$1 == "wait" && $2 == "gc" { print $3 }' "$dir/told")" gc
 

@@ -193,7 +193,7 @@ static struct stop small_stop(struct input *in)
 	s.waker = s.waker_serial ? 0 : take(in, 1) % THREADS;
 	s.obj = (uint64_t)take(in, 1) * 16;
 	s.cpu_pid = take(in, 1);
-	s.stack = take(in, 1) * 3;
+	s.stack = 3ull * take(in, 1);
 	s.holder = s.cpu_pid & 1 ? take(in, 1) % THREADS : 0;
 	s.holder_stack = s.cpu_pid & 2 ? 1000 : 0;
 	return s;

@@ -24,7 +24,7 @@ static inline void follow(struct timeline *t, int who, uint64_t adopted_ns)
 	struct task_info info = { .pid = 100 + serial,
 				  .tid = 200 + serial,
 				  .adopted_ns = adopted_ns,
-				  .tp = 0x1000 * serial,
+				  .tp = 0x1000ull * serial,
 				  .comm = { (char)who } };
 
 	timeline_thread(t, serial, &info);

@@ -30,6 +30,7 @@ static struct call_event good(void)
 		.out = 110,
 		.usual_ns = 111,
 		.site = 112,
+		.stack = 113,
 		.who = { { 117, 118, 119, "hog" }, { 120, 121, 122, "kswapd0" } },
 	};
 
@@ -62,6 +63,7 @@ TEST(decode_carries_every_field_over)
 	CHECK_U64(rec.out, 110);
 	CHECK_U64(rec.usual_ns, 111);
 	CHECK_U64(rec.site, 112);
+	CHECK_U64(rec.stack, 113);
 	for (uint32_t i = 0; i < STATE_COUNT; i++)
 		CHECK_U64(rec.state_ns[i], 200 + i);
 	for (uint32_t i = 0; i < COUNTER_COUNT; i++)

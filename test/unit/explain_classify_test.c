@@ -381,3 +381,19 @@ TEST(classify_turns_of_calling_threads)
 	CHECK(v.cause == CAUSE_lock);
 	return 0;
 }
+
+TEST(classify_a_wait_for_a_holder_of_whom_only_the_line_is_known)
+{
+	struct chain c = CHAIN(named(self(STATE_FUTEX, WAKER_task), OBJECT_gil, "the GIL"),
+			       hop_of(TRAINER, 0, STATE_UNKNOWN, WAKER_nobody));
+	struct around around = { 0 };
+	struct verdict v;
+
+	c.complete = false;
+	v = classify(&c, CLASS_GAP, &around);
+	CHECK(v.cause == CAUSE_gil && v.inferred);
+	CHECK(v.who == 1 && v.what == 0);
+	c.hop[0].object = OBJECT_lock;
+	CHECK(classify(&c, CLASS_GAP, &around).cause == CAUSE_unknown);
+	return 0;
+}

@@ -284,9 +284,9 @@ LINES_TEST(explain_by_line_adds_up_to_what_was_lost)
 		sum += answer.line[i].ns;
 	CHECK_NEAR((double)sum, 3.6e9, 3);
 	text = printed(LINES);
-	CHECK_HAS(text, "     2.4 s  66.7 %  data-loader         train() at train.py:31  "
+	CHECK_HAS(text, "     2.4 s   66.7 %  data-loader         train() at train.py:31  "
 			"[python3 4821]\n");
-	CHECK_HAS(text, "    600 ms  16.7 %  data-loader         train() at train.py:57");
+	CHECK_HAS(text, "    600 ms   16.7 %  data-loader         train() at train.py:57");
 	CHECK_HAS(text, "line not known: its frames could not be read  [python3 4821]\n");
 	text = printed(JSON);
 	CHECK_HAS(text, "\"lines\":[{\"lost_ns\":2400000000,\"lost_pct\":66.6667,"

@@ -177,3 +177,32 @@ TEST(stall_text_is_harmless_and_never_overflows)
 	CHECK(strlen(stall.text) < sizeof(stall.text));
 	return 0;
 }
+
+TEST(stall_names_the_lines_of_both_sides)
+{
+	struct chain c[] = {
+		CHAIN(self(STATE_PIPE, WAKER_task), worker(STATE_RUN, WAKER_nobody)),
+		CHAIN(self(STATE_PIPE, WAKER_task), worker(STATE_RUN, WAKER_nobody)),
+	};
+	uint64_t ns[] = { 20 * MS, 100 * MS };
+	struct record rec = gap(153 * MS);
+	struct stall stall;
+
+	c[0].hop[0].stack = 300;
+	c[1].hop[0].stack = 301;
+	c[1].hop[1].stack = 302;
+	rec.stack = 303;
+	stall_judge(&rec, c, ns, 2, &stall);
+	CHECK(stall.cause == CAUSE_data_loader);
+	CHECK_U64(stall.stack, 301); /* of the longest */
+	CHECK_U64(stall.culprit_stack, 302);
+	stall_tell(&stall, "next() at train.py:31", "decode() at images.py:7");
+	CHECK_STR(stall.text, "stalled 153 ms before cudaMemcpyAsync, next() at train.py:31 "
+			      "(usually 200 us): data-loader: loader (pid 4900) had nothing ready, "
+			      "decode() at images.py:7");
+	CHECK_STR(stall.where, "next() at train.py:31");
+	c[1].hop[0].stack = NO_STACK_unreadable;
+	stall_judge(&rec, c, ns, 2, &stall);
+	CHECK_U64(stall.stack, 303); /* where the gap ended, at least */
+	return 0;
+}

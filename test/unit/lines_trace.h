@@ -83,7 +83,7 @@ static inline int loop_second(uint64_t at, enum state state, uint64_t ns)
 	uint64_t rest = SEC - ns;
 	uint32_t steps = (uint32_t)(rest / (20 * MSEC)), gaps = steps * 50;
 	struct op_delta gap = { .op = &op_table[OP_GAP], .calls = gaps, .done = gaps };
-	struct op_delta launch = { .op = &op_table[OP_cuLaunchKernel], .calls = steps * 48 };
+	struct op_delta launch = { .op = &op_table[OP_cuLaunchKernel], .calls = 48ull * steps };
 	struct op_delta sync = { .op = &op_table[OP_cudaStreamSynchronize],
 				 .calls = steps,
 				 .done = steps,
