@@ -73,6 +73,8 @@ static uint64_t mix_hop(uint64_t id, const struct hop *h, bool objects)
 	id = mix(id, name_id(relation_names, relations, (int)h->relation));
 	if (objects && state_has_object(h->state))
 		id = mix(id, h->obj);
+	if (h->flags & STOP_OPEN) /* what it will be is not known */
+		id = mix(id, STOP_OPEN);
 	if (h->device[0])
 		id = mix_text(id, h->device, device_len(h->device, sizeof(h->device)));
 	return mix_text(id, h->name, sizeof(h->name));

@@ -167,6 +167,8 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 	if (!err && in_full)
 		add_happenings(&facts, ret);
 	if (!err && in_full)
+		err = add_open(s, &facts, ret);
+	if (!err && in_full)
 		err = add_evidence(s, &facts, ret);
 	if (!err && in_full)
 		err = add_effects(s, &facts, ret);
@@ -196,7 +198,7 @@ int explain_recent(struct store *s, uint64_t now_ns, uint64_t span_ns, struct ex
 
 void explain_only(struct explanation *e, uint32_t pid)
 {
-	int findings = 0, summaries = 0, incidents = 0;
+	int findings = 0, summaries = 0, incidents = 0, opens = 0;
 
 	for (int i = 0; i < e->findings; i++)
 		if (e->finding[i].pid == pid)
@@ -210,6 +212,10 @@ void explain_only(struct explanation *e, uint32_t pid)
 	for (int i = 0; i < e->incidents; i++)
 		if (e->incident[i].pid == pid)
 			e->incident[incidents++] = e->incident[i];
+	for (int i = 0; i < e->opens; i++)
+		if (e->open[i].pid == pid)
+			e->open[opens++] = e->open[i];
+	e->opens = opens;
 	e->findings = findings;
 	e->summaries = summaries;
 	e->incidents = incidents;
@@ -223,5 +229,6 @@ void explain_free(struct explanation *e)
 	free(e->summary);
 	free(e->incident);
 	free(e->happening);
+	free(e->open);
 	*e = (struct explanation){ 0 };
 }

@@ -198,6 +198,14 @@ struct happening {
 	uint64_t count, ns, value, first_ns, last_ns; /* value: as in struct host_count */
 };
 
+/* A call or gap that was not over when the trace ended. */
+struct open_wait {
+	uint32_t pid, tid;
+	char comm[COMM_LEN], op[64]; /* op "": between two calls */
+	uint64_t start_ns, ns; /* so far */
+	struct idle_part part; /* what it did most of that time */
+};
+
 struct explanation {
 	struct run_info run;
 	struct window window;
@@ -209,6 +217,8 @@ struct explanation {
 	int incidents;
 	struct happening *happening; /* the rare ones first */
 	int happenings;
+	struct open_wait *open; /* longest first */
+	int opens;
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
 	struct account_row account;
 	struct {

@@ -368,6 +368,7 @@ TEST(chain_id_changes_with_everything_that_tells_chains_apart)
 	DIFFERS(hop[1].name[0], 'D');
 	DIFFERS(hop[1].name[4], '\0');
 	DIFFERS(hop[1].device[0], 'n');
+	DIFFERS(hop[1].flags, STOP_OPEN);
 #undef DIFFERS
 	return 0;
 }
