@@ -25,9 +25,9 @@
 	X(cpu_quota, now, "cpu-quota", "the CPU limit of a control group was used up")             \
 	X(disk_read, now, "disk-read", "waiting for a file to be read")                            \
 	X(disk_write, now, "disk-write", "waiting for a file to be written")                       \
-	X(nvme_timeout, later, "nvme-timeout", "a disk did not answer in time")                    \
-	X(dma_bounce, later, "dma-bounce", "data was copied on its way to a device")               \
-	X(iommu_fault, later, "iommu-fault", "a device was refused its memory")                    \
+	X(nvme_timeout, now, "nvme-timeout", "a disk did not answer in time")                      \
+	X(dma_bounce, now, "dma-bounce", "data was copied on its way to a device")                 \
+	X(iommu_fault, now, "iommu-fault", "a device was refused its memory")                      \
 	X(network_retransmit, now, "network-retransmit", "packets were lost and sent again")       \
 	X(network_peer, now, "network-peer", "the other end of a connection took its time")        \
 	X(memory_reclaim, now, "memory-reclaim", "memory had to be freed before it could be used") \

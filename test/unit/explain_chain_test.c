@@ -358,7 +358,7 @@ CHAIN_TEST(explain_of_a_healthy_time_says_what_was_looked_for)
 					    " disk-read,",
 					    " gil,",
 					    " unknown.\n",
-					    "Not looked for yet: nvme-timeout,",
+					    "Not looked for yet: gpu-throttled,",
 					    " straggler.\n" };
 
 	if (fill("/data/x"))
