@@ -170,8 +170,8 @@ struct span {
 
 static __noinline int send(struct thread *t, const struct span *span, __u32 because)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u64 stack = current_stack(WALK_CALL);
+	__u64 pid_tgid = t->settled ? t->settled : bpf_get_current_pid_tgid();
+	__u64 stack = t->settled ? NO_STACK_not_looked : current_stack(WALK_CALL);
 	struct call_event *e;
 
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
@@ -272,6 +272,8 @@ static __always_inline bool finish(struct thread *t, struct tally *y, struct spa
 	else
 		u = usual_of(t, span->op, 0, (__u64)t->gap_after << 16 | span->aux);
 	because = worth_sending(y, u, dur, span->ret);
+	if (t->settled && dur >= slow_ns)
+		because |= BECAUSE_OPEN;
 	span->usual_ns = u->n < USUAL_MIN ? 0 : u->ns;
 	learn(u, dur);
 	return settle(t, y, span, because);

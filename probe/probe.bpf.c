@@ -3,5 +3,6 @@
 #include "probe/call.bpf.h"
 #include "probe/host.bpf.h"
 #include "probe/overlay.bpf.h"
+#include "probe/settle.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

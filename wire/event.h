@@ -75,6 +75,7 @@ enum sent_because {
 	BECAUSE_ALL = 8, /* --record-all */
 	BECAUSE_FAILED = 16, /* it returned an error */
 	BECAUSE_COLD = 32, /* long, but too early to know what is usual */
+	BECAUSE_OPEN = 64, /* not over when the trace ended: it lasts at least that long */
 };
 
 /* What the kernel counts for a thread anyway; a span of time has its share of each. */
@@ -135,6 +136,7 @@ enum waker {
 #define STOP_IOWAIT 8
 #define STOP_SAMPLE 16 /* no stop: a look at what it did while it was running, at from_ns */
 #define STOP_COLLECTING 32 /* ... it collected garbage, which nothing else has told */
+#define STOP_OPEN 64 /* not over when the trace ended, which is run_ns */
 
 /*
  * One stop of a thread that we follow: from leaving the CPU until it ran again, with the reason and

@@ -72,7 +72,7 @@ static void on_record(const void *bytes, size_t len, void *arg)
 	rec.stack = lines_stack(a->lines, rec.stack, rec.site);
 	agent_stored(a, lines_store(a->lines, a->store, rec.stack));
 	agent_stored(a, store_call(a->store, p->thread, &rec, &call));
-	if (rec.because & BECAUSE_SLOW && !rec.depth)
+	if (rec.because & (BECAUSE_SLOW | BECAUSE_OPEN) && !rec.depth)
 		stalls_add(a->stalls, &rec, p, call);
 }
 
@@ -457,7 +457,8 @@ int agent_stop(struct agent *a)
 	capture_detach(a->capture);
 	tick(a); /* most of the work, while the kernel takes its time */
 	store_tidy(a->store);
-	capture_wait_detached(a->capture);
+	capture_settle(a->capture, a->stopped_ns);
+	capture_poll(a->capture, 0, on_record, a);
 	while (capture_behind(a->capture)) /* nobody fills the ring any more */
 		capture_poll(a->capture, 0, on_record, a);
 	a->ending = true;

@@ -76,6 +76,8 @@ static const char *cgroup_of(struct hostside *h, uint64_t id)
 static void name_event(const struct host_key *key, const struct host_count *count, char *dst,
 		       size_t cap)
 {
+	char device[COMM_LEN];
+
 	dst[0] = '\0';
 	switch (key->event) {
 	case HOST_retransmit:
@@ -89,7 +91,8 @@ static void name_event(const struct host_key *key, const struct host_count *coun
 		break;
 	case HOST_bounce:
 	case HOST_iommu_fault:
-		snprintf(dst, cap, "%.*s", COMM_LEN, count->comm);
+		str_copy(device, sizeof(device), count->comm);
+		names_pci(device, dst, cap);
 		break;
 	default:
 		break;

@@ -17,6 +17,7 @@
 #define FOLLOW_AGAIN_NS (10 * 1000000000ull) /* new threads of such a process, exec, a reused pid */
 #define FOLLOW_MAX 1024 /* processes, so that a chatty host is not followed as a whole */
 #define FOLLOW_AT_ONCE 16
+#define WAKERS_MAX 8192 /* then all are forgotten */
 
 struct share_key {
 	uint64_t chain;
@@ -51,6 +52,17 @@ struct run_sum {
 	uint64_t samples, ns;
 };
 
+/* Who ended the last wait of a thread for the same thing. */
+struct usual_key {
+	uint64_t obj;
+	uint32_t serial, state;
+};
+
+struct usual_waker {
+	uint32_t waker, pid, serial;
+	char comm[COMM_LEN];
+};
+
 struct waits {
 	struct capture *capture;
 	struct lines *lines;
@@ -60,6 +72,7 @@ struct waits {
 	struct hash *known; /* struct raw_key -> struct share_key, likewise */
 	struct hash *runs; /* struct run_key -> struct run_sum, likewise */
 	struct hash *looked; /* serial of calling threads -> until when their running is in runs */
+	struct hash *wakers; /* struct usual_key -> struct usual_waker */
 	struct hash *followed; /* pid -> boot time of the last attempt */
 	struct stop *pending; /* of calling threads, read but perhaps not complete yet */
 	size_t pendings, pending_cap;
@@ -86,6 +99,7 @@ struct waits *waits_new(struct capture *capture, struct lines *lines)
 	w->known = hash_new(sizeof(struct raw_key), sizeof(struct share_key));
 	w->runs = hash_new(sizeof(struct run_key), sizeof(struct run_sum));
 	w->looked = hash_new(sizeof(uint32_t), sizeof(uint64_t));
+	w->wakers = hash_new(sizeof(struct usual_key), sizeof(struct usual_waker));
 	w->followed = hash_new(sizeof(uint32_t), sizeof(uint64_t));
 	return w;
 }
@@ -100,6 +114,7 @@ void waits_free(struct waits *w)
 	hash_free(w->known);
 	hash_free(w->runs);
 	hash_free(w->looked);
+	hash_free(w->wakers);
 	hash_free(w->followed);
 	free(w->pending);
 	free(w->gone);
@@ -186,6 +201,42 @@ static void on_look(struct waits *w, const struct stop *look)
 		*until = look->from_ns - min_u64(LOOK_REACH_NS, look->from_ns);
 }
 
+static bool drop(const void *key, void *value, void *arg)
+{
+	(void)key;
+	(void)value;
+	(void)arg;
+	return true;
+}
+
+/* A wait that is not over at the end is put down to who ended the one before it. */
+static void guess_waker(struct waits *w, struct stop *stop)
+{
+	struct usual_key key = { .obj = stop->obj, .serial = stop->serial, .state = stop->state };
+	struct usual_waker *usual;
+
+	if (!STATE_BLOCKED(stop->state) || stop->wake_ns == stop->from_ns)
+		return;
+	if (stop->flags & STOP_OPEN) {
+		usual = hash_get(w->wakers, &key);
+		if (!usual)
+			return;
+		stop->by = WAKER_task;
+		stop->waker = usual->waker;
+		stop->waker_pid = usual->pid;
+		stop->waker_serial = usual->serial;
+		memcpy(stop->waker_comm, usual->comm, sizeof(stop->waker_comm));
+	} else if (stop->by == WAKER_task) {
+		if (hash_count(w->wakers) > WAKERS_MAX)
+			hash_each(w->wakers, drop, NULL);
+		usual = hash_put(w->wakers, &key);
+		usual->waker = stop->waker;
+		usual->pid = stop->waker_pid;
+		usual->serial = stop->waker_serial;
+		memcpy(usual->comm, stop->waker_comm, sizeof(usual->comm));
+	}
+}
+
 static void on_stop(const struct stop *raw, void *arg)
 {
 	struct waits *w = arg;
@@ -202,6 +253,7 @@ static void on_stop(const struct stop *raw, void *arg)
 	if (!timeline_knows(w->timeline, stop->serial) &&
 	    !capture_find_task(w->capture, stop->serial, &info))
 		waits_thread(w, stop->serial, &info);
+	guess_waker(w, stop);
 	timeline_add(w->timeline, stop);
 	if (stop->flags & STOP_SAMPLE) {
 		on_look(w, stop);
@@ -355,14 +407,6 @@ struct storing {
 	uint64_t now;
 	int err;
 };
-
-static bool drop(const void *key, void *value, void *arg)
-{
-	(void)key;
-	(void)value;
-	(void)arg;
-	return true;
-}
 
 static bool store_share(const void *key, void *value, void *arg)
 {

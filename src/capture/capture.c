@@ -186,6 +186,7 @@ static void configure(struct capture *c)
 	set_program(p->progs.gc_done, true, plain);
 	bpf_program__set_autoattach(p->progs.adopt_threads, false);
 	bpf_program__set_autoattach(p->progs.sample, false);
+	bpf_program__set_autoattach(p->progs.settle_threads, false);
 }
 
 static int pick_mode(struct capture *c)
@@ -248,16 +249,13 @@ static int attach_sched(struct capture *c)
 
 /* ---- finding processes ---- */
 
-/* Follow the threads that a process has already; new ones are followed when they are born. */
-static void adopt(struct capture *c, int pid, bool related)
+/* Run a program once for every thread of the host. */
+static void each_thread(const struct bpf_program *prog)
 {
-	struct bpf_link *link;
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
 	char buf[64];
 	int fd;
 
-	c->probe->bss->adopt_pid = (uint32_t)pid;
-	c->probe->bss->adopt_related = related;
-	link = bpf_program__attach_iter(c->probe->progs.adopt_threads, NULL);
 	if (!link)
 		return;
 	fd = bpf_iter_create(bpf_link__fd(link));
@@ -267,6 +265,14 @@ static void adopt(struct capture *c, int pid, bool related)
 		close(fd);
 	}
 	bpf_link__destroy(link);
+}
+
+/* Follow the threads that a process has already; new ones are followed when they are born. */
+static void adopt(struct capture *c, int pid, bool related)
+{
+	c->probe->bss->adopt_pid = (uint32_t)pid;
+	c->probe->bss->adopt_related = related;
+	each_thread(c->probe->progs.adopt_threads);
 }
 
 static void see_python(struct capture *c, int pid)
@@ -431,6 +437,13 @@ void capture_wait_detached(struct capture *c)
 	if (c->detacher_runs)
 		pthread_join(c->detacher, NULL);
 	c->detacher_runs = false;
+}
+
+void capture_settle(struct capture *c, uint64_t ns)
+{
+	capture_wait_detached(c);
+	c->probe->bss->settle_ns = ns;
+	each_thread(c->probe->progs.settle_threads);
 }
 
 void capture_close(struct capture *c)

@@ -53,6 +53,12 @@ void capture_close(struct capture *c);
 void capture_detach(struct capture *c);
 void capture_wait_detached(struct capture *c);
 
+/*
+ * When all is detached: count what was going on at `ns`, when counting stopped. Calls, gaps and
+ * stops that were not over then are handed over like others, marked as open.
+ */
+void capture_settle(struct capture *c, uint64_t ns);
+
 enum attach_mode capture_mode(const struct capture *c);
 
 /* What one probe hit costs on this host, measured at start. 0: not known. */

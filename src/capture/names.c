@@ -50,6 +50,21 @@ bool names_disk(uint64_t dev, char *dst, size_t cap)
 	return name[0] != '\0';
 }
 
+void names_pci(const char *address, char *dst, size_t cap)
+{
+	char path[96], text[32], safe[32];
+	unsigned long class;
+
+	text_safe(safe, sizeof(safe), address);
+	text_safe(dst, cap, safe);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/class", safe);
+	if (strchr(safe, '/') || file_read(path, text, sizeof(text), NULL))
+		return;
+	class = strtoul(text, NULL, 16) >> 16;
+	if (class == 0x03 || class == 0x01)
+		snprintf(dst, cap, "%s %s", safe, class == 0x03 ? "(GPU)" : "(disk)");
+}
+
 /* ---- control groups */
 
 /* Where the unified hierarchy is mounted; false: nowhere. */

@@ -45,6 +45,12 @@ char *names_tcp(uint64_t obj2, char *dst, size_t cap);
 /* A disk or a part of one by its device number as the kernel has it: "nvme0n1p2". */
 bool names_disk(uint64_t dev, char *dst, size_t cap);
 
+/*
+ * A device on the PCI bus with its kind, where that is known: "0000:3b:00.0 (GPU)", "... (disk)".
+ * Others by their name alone.
+ */
+void names_pci(const char *address, char *dst, size_t cap);
+
 /* The path of a control group of the unified hierarchy, by its id: "/docker/4f2a...". False: gone. */
 bool names_cgroup(uint64_t id, char *dst, size_t cap);
 

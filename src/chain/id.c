@@ -75,6 +75,8 @@ static uint64_t mix_hop(uint64_t id, const struct hop *h, enum but but)
 		id = mix(id, h->obj);
 	if (!(but & BUT_STACKS) && h->stack)
 		id = mix(id, h->stack);
+	if (h->flags & STOP_OPEN) /* what it will be is not known */
+		id = mix(id, STOP_OPEN);
 	if (h->device[0])
 		id = mix_text(id, h->device, device_len(h->device, sizeof(h->device)));
 	return mix_text(id, h->name, sizeof(h->name));

@@ -172,6 +172,8 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 	if (!err)
 		add_happenings(&facts, ret);
 	if (!err && in_full)
+		err = add_open(s, &facts, ret);
+	if (!err && in_full)
 		err = add_evidence(s, &facts, ret);
 	if (!err && in_full)
 		err = add_effects(s, &facts, ret);
@@ -206,7 +208,7 @@ const struct stack *explain_stack(const struct explanation *e, uint64_t stack)
 
 void explain_only(struct explanation *e, uint32_t pid)
 {
-	int findings = 0, summaries = 0, incidents = 0, lines = 0;
+	int findings = 0, summaries = 0, incidents = 0, opens = 0, lines = 0;
 
 	for (int i = 0; i < e->findings; i++) {
 		if (e->finding[i].pid == pid)
@@ -226,6 +228,10 @@ void explain_only(struct explanation *e, uint32_t pid)
 	for (int i = 0; i < e->incidents; i++)
 		if (e->incident[i].pid == pid)
 			e->incident[incidents++] = e->incident[i];
+	for (int i = 0; i < e->opens; i++)
+		if (e->open[i].pid == pid)
+			e->open[opens++] = e->open[i];
+	e->opens = opens;
 	e->findings = findings;
 	e->lines = lines;
 	e->summaries = summaries;
@@ -244,5 +250,6 @@ void explain_free(struct explanation *e)
 	free(e->summary);
 	free(e->incident);
 	free(e->happening);
+	free(e->open);
 	*e = (struct explanation){ 0 };
 }

@@ -25,9 +25,9 @@
 	X(cpu_quota, now, "cpu-quota", "the CPU limit of a control group was used up")             \
 	X(disk_read, now, "disk-read", "waiting for a file to be read")                            \
 	X(disk_write, now, "disk-write", "waiting for a file to be written")                       \
-	X(nvme_timeout, later, "nvme-timeout", "a disk did not answer in time")                    \
-	X(dma_bounce, later, "dma-bounce", "data was copied on its way to a device")               \
-	X(iommu_fault, later, "iommu-fault", "a device was refused its memory")                    \
+	X(nvme_timeout, now, "nvme-timeout", "a disk did not answer in time")                      \
+	X(dma_bounce, now, "dma-bounce", "data was copied on its way to a device")                 \
+	X(iommu_fault, now, "iommu-fault", "a device was refused its memory")                      \
 	X(network_retransmit, now, "network-retransmit", "packets were lost and sent again")       \
 	X(network_peer, now, "network-peer", "the other end of a connection took its time")        \
 	X(memory_reclaim, now, "memory-reclaim", "memory had to be freed before it could be used") \
@@ -230,6 +230,14 @@ struct happening {
 	uint64_t count, ns, value, first_ns, last_ns; /* value: as in struct host_count */
 };
 
+/* A call or gap that was not over when the trace ended. */
+struct open_wait {
+	uint32_t pid, tid;
+	char comm[COMM_LEN], op[64]; /* op "": between two calls */
+	uint64_t start_ns, ns; /* so far */
+	struct idle_part part; /* what it did most of that time */
+};
+
 struct explanation {
 	struct run_info run;
 	struct window window;
@@ -246,6 +254,8 @@ struct explanation {
 	bool full_stack; /* for the printers: show them */
 	struct happening *happening; /* the rare ones first */
 	int happenings;
+	struct open_wait *open; /* longest first */
+	int opens;
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
 	struct account_row account;
 	struct {

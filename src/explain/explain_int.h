@@ -37,6 +37,9 @@ void happening_what(const struct happening *h, char *dst, size_t cap);
 void add_idle(const struct facts *f, const struct thread_facts *first, int n, struct summary *sum);
 void idle_part_of(const struct chain *c, struct idle_part *ret);
 
+/* open.c */
+int add_open(struct store *s, const struct facts *f, struct explanation *e);
+
 /* words.c: how things are said, in text and in JSON. */
 /* "stress (pid 12)", or "interrupts". */
 const char *name_who(const char *comm, uint32_t pid, char *dst, size_t cap);

@@ -126,6 +126,10 @@ struct host_facts {
 	uint64_t at_ns, first_ns, obj, count, ns, value;
 };
 
+/* What a device's name ends with, where its kind is known: see capture/names.h. */
+#define DEVICE_GPU "(GPU)"
+#define DEVICE_DISK "(disk)"
+
 /* One pid is known to descend from another. */
 struct descent {
 	uint32_t parent, child;
@@ -155,7 +159,7 @@ struct facts {
 	int descents;
 	struct belonging *belonging; /* by pid, then time */
 	int belongings;
-	int kills, resends; /* of events */
+	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
 
@@ -165,6 +169,8 @@ void facts_release(struct facts *f);
 
 /* verdicts.c: fill in what follows from the rest; called by facts_load(). */
 void facts_classify(struct facts *f);
+/* Did requests of an NVMe disk take so long that it must have been stuck? */
+bool facts_disk_stuck(const struct host_facts *e);
 /* Is this the connection of `ours` (as stop.obj2), seen from either end? */
 bool same_socket(uint64_t ours, uint64_t theirs);
 
@@ -223,6 +229,9 @@ typedef bool (*rule_fn)(const struct facts *f, const struct thread_facts *first,
 	X(cpu_quota)                                                                               \
 	X(disk_read)                                                                               \
 	X(disk_write)                                                                              \
+	X(nvme_timeout)                                                                            \
+	X(dma_bounce)                                                                              \
+	X(iommu_fault)                                                                             \
 	X(network_retransmit)                                                                      \
 	X(network_peer)                                                                            \
 	X(memory_reclaim)                                                                          \

@@ -107,6 +107,15 @@ static uint64_t lost_in(const struct facts *f, const struct question *q,
 	return lost;
 }
 
+/* Nobody has ended it yet; who will is a guess from the times before. */
+static bool guessed(const struct chain *c)
+{
+	for (int h = 0; h < c->hops - 1; h++)
+		if (c->hop[h].flags & STOP_OPEN)
+			return true;
+	return false;
+}
+
 static void add_wait(const struct facts *f, const struct wait *w, struct measured *m)
 {
 	const struct chain *c = chain_of(f, w);
@@ -115,12 +124,13 @@ static void add_wait(const struct facts *f, const struct wait *w, struct measure
 
 	m->count += w->count;
 	m->max_ns = max_u64(m->max_ns, w->max_ns);
-	m->inferred += w->verdict.inferred || !c->complete ? w->ns : 0;
+	m->inferred += w->verdict.inferred || !c->complete || guessed(c) ? w->ns : 0;
 	m->places |= 1u << w->place;
 	if (!c->hops)
 		return;
 	last = &c->hop[chain_end(c)];
 	m->states |= 1u << c->hop[0].state;
+	m->open += c->hop[0].flags & STOP_OPEN ? w->ns : 0;
 	m->healed += last->flags & STOP_HEALED ? w->ns : 0;
 	m->sleeping += STATE_BLOCKED(last->state) ? w->ns : 0;
 	if (culprit_of(m->thread, c, w, &who))
@@ -295,6 +305,11 @@ bool measured_paced(const struct measured *m)
 
 	return (double)m->count >= PACED_MIN * (double)rounds &&
 	       percent(m->busy, m->affected) >= PACED_BUSY_PCT;
+}
+
+bool measured_stuck(const struct measured *m)
+{
+	return m->open * 2 > m->lost && thread_busy(m->thread) >= BUSY_ASLEEP_PCT;
 }
 
 /* ---- the finding ---- */

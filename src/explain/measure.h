@@ -34,6 +34,7 @@ struct measured {
 	uint64_t gpu_wait, steps, idle, launches, syncs, busy;
 	uint64_t sleeping; /* of lost: whoever was waited for slept */
 	uint64_t inferred, healed; /* of lost */
+	uint64_t open; /* of lost: not over when the trace ended */
 	uint32_t states, places;
 	struct culprit *culprit; /* most first */
 	int culprits;
@@ -50,6 +51,9 @@ void measured_release(struct measured *m);
 
 /* As often as the steps, by a thread that is at work: not a server between requests. */
 bool measured_paced(const struct measured *m);
+
+/* One long wait that never ended, of a thread that was at work until then. */
+bool measured_stuck(const struct measured *m);
 
 /* Everything of a finding but its title, basis and fix. */
 void measured_finding(const struct facts *f, const struct question *q, const struct measured *m,

@@ -454,6 +454,24 @@ static void json_happening(struct json *j, const struct happening *h)
 	json_close(j, '}');
 }
 
+static void json_open_wait(struct json *j, const struct open_wait *o)
+{
+	json_open(j, NULL, '{');
+	json_u64(j, "pid", o->pid);
+	json_u64(j, "tid", o->tid);
+	json_str(j, "comm", o->comm);
+	json_str(j, "op", o->op);
+	json_u64(j, "start_ns", o->start_ns);
+	json_u64(j, "ns", o->ns);
+	json_str(j, "what", o->part.what);
+	json_str(j, "state", state_names[o->part.state]);
+	if (o->part.pid && o->part.pid != PID_IRQ) {
+		json_u64(j, "for_pid", o->part.pid);
+		json_str(j, "for", o->part.comm);
+	}
+	json_close(j, '}');
+}
+
 static void json_loss(struct json *j, const struct explanation *e)
 {
 	json_open(j, "loss", '{');
@@ -545,6 +563,10 @@ void explain_json(struct store *s, const struct explanation *e, FILE *out)
 	json_open(&j, "incidents", '[');
 	for (int i = 0; i < e->incidents; i++)
 		json_incident(&j, &e->incident[i]);
+	json_close(&j, ']');
+	json_open(&j, "open", '[');
+	for (int i = 0; i < e->opens; i++)
+		json_open_wait(&j, &e->open[i]);
 	json_close(&j, ']');
 	json_open(&j, "host", '[');
 	for (int i = 0; i < e->happenings; i++)

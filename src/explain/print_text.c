@@ -11,6 +11,7 @@
 #define OPS_SHOWN 8
 #define HELPERS_SHOWN 6
 #define IDLE_SHOWN 5
+#define OPEN_SHOWN 8
 #define HAPPENINGS_SHOWN 6
 
 static void print_heading(const struct explanation *e, FILE *out)
@@ -212,6 +213,21 @@ static void print_happenings(const struct explanation *e, FILE *out)
 		putc('\n', out);
 }
 
+static void print_open(const struct explanation *e, FILE *out)
+{
+	char ns[UNITS_CAP];
+
+	for (int i = 0; i < e->opens && i < OPEN_SHOWN; i++) {
+		const struct open_wait *o = &e->open[i];
+
+		fprintf(out, "Not over at the end: %s (pid %u, thread %u) for %s%s%s, %s\n",
+			o->comm, o->pid, o->tid, format_ns(ns, sizeof(ns), o->ns),
+			o->op[0] ? " in " : "", o->op, o->part.what);
+	}
+	if (e->opens)
+		putc('\n', out);
+}
+
 /* ---- processes ---- */
 
 static void print_share(const char *text, uint64_t ns, uint64_t total, FILE *out)
@@ -372,6 +388,7 @@ void explain_text(const struct explanation *e, FILE *out)
 		print_finding(e, &e->finding[i], out);
 	if (!e->findings && e->summaries)
 		print_nothing_found(out);
+	print_open(e, out);
 	print_happenings(e, out);
 	print_processes(e, false, out);
 }

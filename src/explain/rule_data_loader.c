@@ -14,7 +14,8 @@ bool rule_data_loader(const struct facts *f, const struct thread_facts *first, i
 	bool sleeps = m.sleeping * 2 > m.lost;
 
 	found = found && m.culprits &&
-		(sleeps ? measured_paced(&m) : thread_busy(m.thread) >= BUSY_MIN_PCT);
+		(sleeps ? measured_paced(&m) || measured_stuck(&m)
+			: thread_busy(m.thread) >= BUSY_MIN_PCT);
 	if (found) {
 		measured_finding(f, &q, &m, ret);
 		snprintf(ret->title, sizeof(ret->title),

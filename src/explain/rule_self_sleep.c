@@ -18,7 +18,8 @@ bool rule_self_sleep(const struct facts *f, const struct thread_facts *first, in
 {
 	static const struct question q = { .cause = CAUSE_self_sleep, .gaps_only = true };
 	struct measured m;
-	bool found = measure(f, first, n, &q, &m) && measured_paced(&m) && !waits_for_room(&m);
+	bool found = measure(f, first, n, &q, &m) && (measured_paced(&m) || measured_stuck(&m)) &&
+		     !waits_for_room(&m);
 
 	if (found) {
 		measured_finding(f, &q, &m, ret);

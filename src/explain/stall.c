@@ -106,9 +106,12 @@ static void add_split(const struct record *rec, struct part *part)
 	const uint64_t *ns = rec->state_ns;
 	struct culprit self = { .pid = rec->pid, .tid = rec->tid }, other = { 0 };
 
-	if (rec->who_count && rec->who[0].pid) {
-		other.pid = rec->who[0].pid;
-		text_safe(other.comm, sizeof(other.comm), rec->who[0].comm);
+	for (uint32_t i = 0; i < rec->who_count; i++) {
+		if (!rec->who[i].pid || rec->who[i].ns <= other.ns)
+			continue;
+		other.pid = rec->who[i].pid;
+		other.ns = rec->who[i].ns;
+		text_safe(other.comm, sizeof(other.comm), rec->who[i].comm);
 	}
 	add(&part[running(rec)], ns[STATE_RUN], &self, NULL);
 	add(&part[CAUSE_python_gc], ns[STATE_GC], &self, NULL);
@@ -193,8 +196,11 @@ void stall_judge(const struct record *rec, const struct chain *chains, const uin
 	};
 	if (!top)
 		ret->culprit = (struct culprit){ 0 };
-	snprintf(ret->op, sizeof(ret->op), "%s%s", rec->next ? "before " : "",
-		 rec->next ? rec->next->symbol : rec->op->symbol);
+	if (rec->because & BECAUSE_OPEN && rec->op->class == CLASS_GAP)
+		snprintf(ret->op, sizeof(ret->op), "before the end of the trace");
+	else
+		snprintf(ret->op, sizeof(ret->op), "%s%s", rec->next ? "before " : "",
+			 rec->next ? rec->next->symbol : rec->op->symbol);
 	if (ret->stack < STACK_REASONS)
 		ret->stack = rec->stack;
 	stall_tell(ret, "", "");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Every wait gets its verdict, once: its chain, and what else happened in that second. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/util.h"
@@ -117,6 +118,70 @@ static bool feeds(const struct facts *f, const struct thread_facts *but, uint32_
 	return false;
 }
 
+/* ---- devices that failed ---- */
+
+#define STUCK_NS 10000000000ull /* as probe/host.bpf.h has it */
+#define FAULT_WAIT_NS                                                                              \
+	100000000ull /* a shorter wait is not for a device that was refused something */
+
+bool facts_disk_stuck(const struct host_facts *e)
+{
+	return e->event == HOST_disk_slow && starts_with(e->name, "nvme");
+}
+
+static bool waits_for_disk(const struct verdict *v)
+{
+	return (v->cause == CAUSE_disk_read || v->cause == CAUSE_disk_write) && v->what >= 0;
+}
+
+/* Of a disk that is stuck everybody's requests are; so the file must be on it, and wait as long. */
+static bool disk_stuck(const struct facts *f, const struct second *s, const struct wait *w)
+{
+	const struct chain *c = &f->chain[w->chain].chain;
+
+	if (!waits_for_disk(&w->verdict) || w->max_ns < STUCK_NS)
+		return false;
+	for (int i = 0; i < f->events; i++) {
+		const struct host_facts *e = &f->event[i];
+
+		if (facts_disk_stuck(e) && e->obj == c->hop[w->verdict.what].obj2 &&
+		    e->at_ns + NEAR_NS >= second_start(s) && e->first_ns <= s->at_ns + NEAR_NS)
+			return true;
+	}
+	return false;
+}
+
+static bool device_refused(const struct facts *f, const struct second *s, const struct wait *w)
+{
+	const char *kind = w->verdict.healthy == HEALTHY_gpu ? DEVICE_GPU : DEVICE_DISK;
+
+	if ((w->verdict.healthy != HEALTHY_gpu && !waits_for_disk(&w->verdict)) ||
+	    w->max_ns < FAULT_WAIT_NS)
+		return false;
+	for (int i = 0; i < f->events; i++) {
+		const struct host_facts *e = &f->event[i];
+
+		if (e->event == HOST_iommu_fault && strstr(e->name, kind) &&
+		    e->at_ns + NEAR_NS >= second_start(s) && e->first_ns <= s->at_ns + NEAR_NS)
+			return true;
+	}
+	return false;
+}
+
+static void judge_devices(const struct facts *f, const struct second *s, struct wait *w)
+{
+	enum cause_id cause = disk_stuck(f, s, w)       ? CAUSE_nvme_timeout
+			      : device_refused(f, s, w) ? CAUSE_iommu_fault
+							: CAUSE_none;
+
+	if (!cause)
+		return;
+	w->verdict.cause = cause;
+	w->verdict.healthy = HEALTHY_no;
+	w->verdict.who = WHO_NOBODY;
+	w->verdict.inferred = cause == CAUSE_iommu_fault;
+}
+
 /* ---- the verdicts ---- */
 
 /* Adds to what is known of the second what is known of this chain in it. */
@@ -151,6 +216,8 @@ static void judge_second(const struct facts *f, const struct thread_facts *t, st
 
 		look_around(f, t, s, c, &around);
 		w->verdict = classify(c, w->place, &around);
+		if (f->failures)
+			judge_devices(f, s, w);
 	}
 }
 
@@ -175,6 +242,8 @@ void facts_classify(struct facts *f)
 	for (int i = 0; i < f->events; i++) {
 		f->kills += f->event[i].event == HOST_oom_kill;
 		f->resends += f->event[i].event == HOST_retransmit;
+		f->failures += f->event[i].event == HOST_disk_slow ||
+			       f->event[i].event == HOST_iommu_fault;
 	}
 	for (int i = 0; i < f->threads; i++)
 		find_quiet_kernel(&f->thread[i]);

@@ -115,24 +115,36 @@ static int call_row(sqlite3_stmt *stmt, void *arg)
 	return ((int (*)(const struct call_row *, void *))to->fn)(&row, to->arg);
 }
 
-int store_each_slow(struct store *s, struct window w, int limit,
-		    int (*fn)(const struct call_row *, void *), void *arg)
+/* Outermost calls and gaps that were sent for one of these reasons, longest first. */
+static int each_call(struct store *s, struct window w, int because, int limit, struct to *to)
 {
-	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
 	int err = store_query(
 		s,
 		"SELECT c.id, thread, o.symbol, n.symbol, start_ns, dur_ns, because, usual_ns,"
 		" c.stack" ACCOUNT_COLUMNS " FROM call c"
 		" JOIN op o ON o.id=c.op LEFT JOIN op n ON n.id=c.next_op"
-		" WHERE start_ns >= ?1 AND start_ns <= ?2 AND because & 1 AND depth=0"
+		" WHERE start_ns >= ?1 AND start_ns <= ?2 AND because & ?4 AND depth=0"
 		" ORDER BY dur_ns DESC, c.id LIMIT ?3",
 		w, &stmt);
 
 	if (err)
 		return err;
 	sqlite3_bind_int(stmt, 3, limit);
-	return store_rows(s, stmt, call_row, &to);
+	sqlite3_bind_int(stmt, 4, because);
+	return store_rows(s, stmt, call_row, to);
+}
+
+int store_each_slow(struct store *s, struct window w, int limit,
+		    int (*fn)(const struct call_row *, void *), void *arg)
+{
+	return each_call(s, w, BECAUSE_SLOW, limit, &(struct to){ (void *)fn, arg });
+}
+
+int store_each_open(struct store *s, struct window w, int limit,
+		    int (*fn)(const struct call_row *, void *), void *arg)
+{
+	return each_call(s, w, BECAUSE_OPEN, limit, &(struct to){ (void *)fn, arg });
 }
 
 static int step_second_row(sqlite3_stmt *stmt, void *arg)

@@ -169,7 +169,8 @@ CREATE TABLE call(
 	next_op INTEGER REFERENCES op(id), -- of a gap: the call that ended it
 	start_ns INTEGER NOT NULL,
 	dur_ns INTEGER NOT NULL,
-	because INTEGER NOT NULL, -- bits: 1 slow, 2 first, 4 sampled, 8 all recorded, 16 failed, 32 cold
+	because INTEGER NOT NULL, -- bits: 1 slow, 2 first, 4 sampled, 8 all recorded, 16 failed, 32 cold,
+		-- 64 not over at the end
 	depth INTEGER NOT NULL, -- 0 = not inside another traced call
 	ret INTEGER NOT NULL,
 	bytes INTEGER NOT NULL,
@@ -241,7 +242,8 @@ CREATE TABLE hop(
 	cpu INTEGER NOT NULL,
 	cpu_pid INTEGER NOT NULL, -- who had the CPU; 0 = nobody, -1 = interrupts
 	nr INTEGER NOT NULL, -- system call, -1 = none
-	flags INTEGER NOT NULL, -- bits: 1 rebuilt, 2 on CPU, 4 packets lost, 8 I/O wait
+	flags INTEGER NOT NULL, -- bits: 1 rebuilt, 2 on CPU, 4 packets lost, 8 I/O wait,
+		-- 64 not over at the end of the trace
 	obj INTEGER NOT NULL,
 	obj2 INTEGER NOT NULL,
 	stack INTEGER NOT NULL, -- where it was; as call.stack

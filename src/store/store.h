@@ -215,6 +215,10 @@ struct call_row {
 int store_each_slow(struct store *s, struct window w, int limit,
 		    int (*fn)(const struct call_row *, void *), void *arg);
 
+/* Those that were not over when their trace ended. */
+int store_each_open(struct store *s, struct window w, int limit,
+		    int (*fn)(const struct call_row *, void *), void *arg);
+
 /* The chains that one stored call is charged to, longest first. */
 int store_each_call_wait(struct store *s, int64_t call,
 			 int (*fn)(int64_t chain, uint64_t ns, void *), void *arg);

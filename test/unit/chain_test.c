@@ -370,6 +370,7 @@ TEST(chain_id_changes_with_everything_that_tells_chains_apart)
 	DIFFERS(hop[0].stack, 300);
 	DIFFERS(hop[1].stack, 300);
 	DIFFERS(hop[1].device[0], 'n');
+	DIFFERS(hop[1].flags, STOP_OPEN);
 #undef DIFFERS
 	return 0;
 }

@@ -358,7 +358,7 @@ CHAIN_TEST(explain_of_a_healthy_time_says_what_was_looked_for)
 					    " disk-read,",
 					    " gil,",
 					    " unknown.\n",
-					    "Not looked for yet: nvme-timeout,",
+					    "Not looked for yet: gpu-throttled,",
 					    " straggler.\n" };
 
 	if (fill("/data/x"))
@@ -453,5 +453,38 @@ CHAIN_TEST(explain_prints_names_of_chains_harmlessly)
 		free(text);
 		CHECK(!bad);
 	}
+	return 0;
+}
+
+/* ---- at the end ---- */
+
+CHAIN_TEST(explain_tells_what_was_not_over_at_the_end)
+{
+	struct chain c = reads("/data/shard-17.bin");
+	struct record rec = { .op = &op_table[OP_GAP],
+			      .start_ns = 5 * SEC,
+			      .dur_ns = 3 * SEC,
+			      .because = BECAUSE_OPEN };
+	int64_t call;
+
+	CHECK(!trace_run(store));
+	CHECK(!trace_process(store, 4821, "python3", &process));
+	CHECK(!store_thread(store, process, 4821, "python3", 0, &thread));
+	CHECK(!op_row(OP_cudaLaunchKernel, SEC, 5, STATE_RUN, 0));
+	rec.state_ns[STATE_PIPE] = rec.dur_ns;
+	CHECK(!store_call(store, thread, &rec, &call));
+	CHECK(!store_chain(store, &c, &chain));
+	CHECK(!store_call_wait(store, call, chain, rec.dur_ns));
+	rec.dur_ns = SEC / 2; /* every loop is in the middle of something */
+	CHECK(!store_call(store, thread, &rec, &call));
+	CHECK(!op_row(OP_cudaLaunchKernel, 8 * SEC, 5, STATE_RUN, 0));
+	CHECK(!explain(store, (struct window){ 0, 0 }, &answer));
+	CHECK(answer.opens == 1);
+	CHECK_U64(answer.open[0].ns, 3 * SEC);
+	CHECK_STR(answer.open[0].part.what,
+		  "waiting on a pipe for loader (pid 4900), which was reading a file");
+	CHECK(answer.open[0].part.pid == 4900 && answer.open[0].part.state == STATE_PIPE);
+	explain_only(&answer, 1);
+	CHECK(answer.opens == 0);
 	return 0;
 }

@@ -69,3 +69,28 @@ TEST(data_loader_that_keeps_up_is_healthy)
 	CHECK_NONE(&scene);
 	return 0;
 }
+
+/* Once, but it never came back: not a pace, and yet the loop is stuck for good. */
+TEST(data_loader_that_sleeps_for_ever_is_to_blame)
+{
+	static struct scene sc;
+	struct hop open = self(STATE_PIPE, WAKER_task);
+	struct finding f;
+	struct second *s;
+
+	for (int stuck = 0; stuck < 2; stuck++) {
+		scene_init(&sc);
+		for (int i = 0; i < 4; i++)
+			(void)scene_healthy(&sc);
+		open.flags = stuck ? STOP_OPEN : 0;
+		s = scene_second(&sc, 0);
+		scene_wait(&sc, s, scene_chain(&sc, CHAIN(open, worker(STATE_SLEEP, WAKER_nobody))),
+			   4 * S, 1);
+		s->steps = 10;
+		CHECK(scene_judge(&sc, rule_data_loader, &f) == stuck);
+	}
+	CHECK_STR(f.title, "Data loader: python3 waited for its worker (loader, pid 4900)");
+	CHECK(f.evidence == EVIDENCE_INFERRED); /* nobody has ended it yet */
+	CHECK_U64(f.lost_ns, 4 * S);
+	return 0;
+}

@@ -243,7 +243,7 @@ static inline bool scene_judge(struct scene *sc, rule_fn rule, struct finding *r
 
 	while (n < sc->f.threads && sc->thread[n].process == sc->thread[0].process)
 		n++;
-	sc->f.kills = sc->f.resends = 0;
+	sc->f.kills = sc->f.resends = sc->f.failures = 0;
 	facts_classify(&sc->f);
 	found = rule(&sc->f, sc->thread, n, ret);
 	free(sc->f.descent);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of explain/rule_iommu_fault.c, on rows: no device here can be made to fault. */
+#include "test/unit/scene.h"
+
+static struct scene scene;
+
+/* A wait of that long in the GPU's driver, and a fault in the same second. */
+static void fault(uint64_t wait_ns, const char *device, uint64_t at_ns)
+{
+	struct second *s;
+	int chain;
+
+	scene_init(&scene);
+	for (int i = 0; i < 3; i++)
+		(void)scene_healthy(&scene);
+	s = scene_second(&scene, 0);
+	loop_in(s, wait_ns);
+	chain = scene_chain(&scene, CHAIN(self(STATE_GPU, WAKER_irq)));
+	scene_wait(&scene, s, chain, wait_ns, 1);
+	scene_event(&scene, HOST_iommu_fault, 0, 7, at_ns);
+	scene.event[0].value = 0xdead000;
+	str_copy(scene.event[0].name, sizeof(scene.event[0].name), device);
+}
+
+TEST(iommu_fault_explains_a_long_wait_for_that_device)
+{
+	struct finding f;
+
+	fault(600 * MS, "0000:3b:00.0 (GPU)", AT(4) - S / 2);
+	CHECK_ONLY(&scene, "iommu-fault");
+	CHECK(scene_judge(&scene, rule_iommu_fault, &f));
+	CHECK_STR(f.title,
+		  "IOMMU: 0000:3b:00.0 (GPU) was refused its memory while python3 waited for it");
+	CHECK_U64(f.lost_ns, 600 * MS);
+	CHECK(f.evidence == EVIDENCE_INFERRED);
+	CHECK(strstr(f.basis, "0xdead000"));
+	return 0;
+}
+
+/* Another kind of device, another time, short waits: a note, and no finding. */
+TEST(iommu_fault_of_another_device_or_time_explains_nothing)
+{
+	fault(600 * MS, "0000:00:05.0", AT(4) - S / 2);
+	CHECK_NONE(&scene);
+	fault(600 * MS, "0000:00:06.0 (disk)", AT(4) - S / 2);
+	CHECK_NONE(&scene);
+	fault(600 * MS, "0000:3b:00.0 (GPU)", AT(9));
+	CHECK_NONE(&scene);
+	fault(80 * MS, "0000:3b:00.0 (GPU)", AT(4) - S / 2);
+	CHECK_NONE(&scene);
+	return 0;
+}
