@@ -317,7 +317,7 @@ struct blame {
 	X(history, "stops overwritten before they were read")                                      \
 	X(beats, "beats overwritten before they were read")                                        \
 	X(no_tape, "threads whose rhythm is not kept: too many")                                   \
-	X(no_news, "stacks not told: the ring was full")                                           \
+	X(no_news, "stacks not told or stored: too many at once")                                  \
 	X(late_steal, "spans in which the hypervisor's time was told late")                        \
 	X(no_verdict, "stalls not judged one by one: too many at once")
 

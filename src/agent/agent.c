@@ -2,6 +2,7 @@
 /* Once a second: records, counts, blame, losses and cost, from the kernel into the store. */
 #include "agent/agent_int.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 
 #define TICK_NS 1000000000ull
 #define CLOCK_TICKS 10 /* seconds between two notes of the clocks */
+#define TRIM_TICKS 16
 #define INCIDENT_TICKS 2 /* ... and between two runs of the rules */
 #define REFRESH_TICKS 5 /* ... and between two looks at process names */
 
@@ -308,6 +310,8 @@ static void tick(struct agent *a)
 		agent_stored(a, store_clock(a->store, a->now, clock_wall_ns()));
 	if (a->ticks % INCIDENT_TICKS == 0)
 		agent_stored(a, incidents_update(a->incidents, a->store, clock_wall_ns()));
+	if (a->ticks % TRIM_TICKS == 0)
+		malloc_trim(0); /* a busy second must not be paid for ever */
 	agent_stored(a, store_commit(a->store));
 	if (a->store_bad)
 		give_up_second(a);

@@ -27,7 +27,8 @@ struct lines {
 	void *arg;
 	bool fetching;
 	struct hash *stored; /* id of the content */
-	unsigned fresh; /* stored in this second */
+	unsigned fresh; /* stored in this second, */
+	uint64_t skipped; /* ... and those that were too many, ever */
 	struct dead *dead; /* oldest first */
 	size_t deads;
 };
@@ -42,15 +43,19 @@ static bool read_process(void *arg, uint32_t pid, uint64_t addr, void *dst, size
 	return process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == (ssize_t)size;
 }
 
+static void begin(struct lines *l)
+{
+	l->native = native_new();
+	l->stacks = stacks_new(read_process, NULL, l, l->native);
+}
+
 struct lines *lines_new(bool on)
 {
 	struct lines *l = xcalloc(1, sizeof(*l));
 
 	l->stored = hash_new(sizeof(uint64_t), 0);
-	if (on) {
-		l->native = native_new();
-		l->stacks = stacks_new(read_process, NULL, l, l->native);
-	}
+	if (on)
+		begin(l);
 	return l;
 }
 
@@ -133,9 +138,13 @@ int lines_store(struct lines *l, struct store *store, uint64_t id)
 
 	if (id < STACK_REASONS || !l->stacks || hash_get(l->stored, &id))
 		return 0;
-	stack = l->fresh < NEW_PER_SECOND ? stacks_content(l->stacks, id) : NULL;
+	stack = stacks_content(l->stacks, id);
 	if (!stack)
 		return 0;
+	if (l->fresh == NEW_PER_SECOND) {
+		l->skipped++;
+		return 0;
+	}
 	err = store_put_stack(store, stack);
 	if (err)
 		return err;
@@ -191,11 +200,19 @@ bool lines_tick(struct lines *l, uint64_t now)
 	l->deads -= old;
 	if (old)
 		memmove(l->dead, l->dead + old, l->deads * sizeof(*l->dead));
-	return l->stacks && stacks_full(l->stacks);
+	return l->stacks && (stacks_full(l->stacks) || native_full(l->native));
 }
 
 void lines_reset(struct lines *l)
 {
-	if (l->stacks)
-		stacks_reset(l->stacks);
+	if (!l->stacks)
+		return;
+	stacks_free(l->stacks);
+	native_free(l->native);
+	begin(l);
+}
+
+uint64_t lines_skipped(const struct lines *l)
+{
+	return l->skipped;
 }

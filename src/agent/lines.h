@@ -46,4 +46,7 @@ void lines_forget(struct lines *l, uint32_t generation);
 bool lines_tick(struct lines *l, uint64_t now);
 void lines_reset(struct lines *l);
 
+/* Rows whose stack was not stored, because too many were new in one second. */
+uint64_t lines_skipped(const struct lines *l);
+
 #endif

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #define SYMBOL_CAP 1025 /* with NUL, as it is in the file; libiberty reads no longer ones */
-#define NAMES_BYTES_MAX (8u << 20)
+#define NAMES_BYTES_MAX (4u << 20)
 
 struct hash;
 struct names_block;

@@ -9,7 +9,7 @@
 #include "native/procs.h"
 
 #define IMAGES_MAX 256
-#define IMAGE_BYTES_MAX (24u << 20) /* of all tables together; the least recently used files go */
+#define IMAGE_BYTES_MAX (12u << 20) /* of all tables together; the least recently used files go */
 #define CALL_BYTES_MAX (192ull << 20) /* read from files in one call */
 
 struct native {
