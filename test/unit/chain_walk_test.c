@@ -403,7 +403,7 @@ static struct timeline *random_past(uint32_t seed)
 			s.by = (uint8_t)(next_random(&seed) % WAKER_COUNT);
 		s.stack = next_random(&seed) % 3 ? 0 : 300 + next_random(&seed) % 3;
 		if (next_random(&seed) % 4 == 0)
-			s.holder = next_random(&seed) % 7 * 0x1000;
+			s.holder = next_random(&seed) % 7 * 0x1000ull;
 		if (next_random(&seed) % 4 == 0)
 			s.holder_stack = 400;
 		if (next_random(&seed) % 8 == 0)
