@@ -388,8 +388,10 @@ static struct timeline *random_past(uint32_t seed)
 {
 	static const enum state states[] = { STATE_FUTEX, STATE_PIPE, STATE_READ, STATE_THROTTLED,
 					     STATE_PREEMPTED };
+	struct task_info sibling = { .pid = 101, .tid = 202, .tp = 0x2000, .comm = "B" };
 	struct timeline *t = timeline_of("ABCDE");
 
+	timeline_thread(t, serial_of('B'), &sibling); /* of A: they share an interpreter */
 	follow(t, 'C', next_random(&seed) % 300);
 	for (int i = 0; i < 40; i++) {
 		uint64_t from = next_random(&seed) % 1000, wake = from + next_random(&seed) % 90;
