@@ -29,8 +29,9 @@ ifdef SANITIZE
 override CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 else
 override CFLAGS += -fstack-protector-strong -D_FORTIFY_SOURCE=2
-# no-warnings: SQLite can dlopen extensions, ours never does
-LDFLAGS += -static -Wl,-z,relro,-z,now,--no-warnings
+# The linker warns of SQLite's dlopen, which ours never does. No --no-warnings: it hides undefined
+# symbols as well.
+LDFLAGS += -static -Wl,-z,relro,-z,now
 endif
 LDLIBS_OWN := -lbpf -lelf -lz -lsqlite3 -llzma -liberty
 LDLIBS_C := -lpthread -ldl -lm
@@ -53,7 +54,7 @@ $(OUT)/unit: $(TESTS) $(MODS) $(OUT)/assets.o | $(OUT)/native/walk
 
 # ---- the probes
 
-$(OUT)/src/capture/capture.o $(OUT)/src/capture/capture_maps.o: $(OUT)/probe.skel.h
+$(patsubst %.c,$(OUT)/%.o,$(wildcard src/capture/capture*.c)): $(OUT)/probe.skel.h
 $(OUT)/%.o: %.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CFLAGS) -c $< -o $@
@@ -75,7 +76,7 @@ SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c
 SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthread \
 	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
 	-Wl,-z,nodelete,-z,defs -s
-sim: $(SIM_LIBS) $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls
+sim: $(SIM_LIBS) $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
@@ -85,9 +86,9 @@ $(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/ops.h
 $(OUT)/sim/%.py: test/sim/%.py
 	mkdir -p $(@D)
 	cp $< $@
-$(OUT)/sim/calls: test/sim/calls.c
+$(OUT)/sim/calls $(OUT)/sim/forge: $(OUT)/sim/%: test/sim/%.c
 	mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -o $@ $< -ldl
+	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -rdynamic -o $@ $< -ldl
 
 # ---- a program whose frames are known; see test/native/walk.c
 
@@ -98,7 +99,7 @@ $(OUT)/native/walk: test/native/walk.c test/native/walk.cpp
 		-c test/native/walk.c -o $@.c.o
 	$(CLANG) -O2 -Wall -Wextra -Werror -fno-exceptions -fno-rtti -fomit-frame-pointer \
 		-fasynchronous-unwind-tables -fPIE -c test/native/walk.cpp -o $@.cpp.o
-	$(CC) -Wl,--build-id -o $@ $@.c.o $@.cpp.o
+	$(CC) -Wl,--build-id,--export-dynamic-symbol=_PyEval_EvalFrameDefault -o $@ $@.c.o $@.cpp.o
 
 # ---- what the binary carries: the schema, the demo's libraries, its script, its recording
 
@@ -119,8 +120,8 @@ $(OUT)/fuzz/%.o: %.c
 	mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
 $(OUT)/fuzz/%_fuzz: test/fuzz/%_fuzz.c $(FUZZ_MODS)
-	$(call say,FUZZ,$@) $(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer $(filter %.c %.o,$^) -lm -lz -llzma \
-		-liberty -o $@
+	$(call say,FUZZ,$@) $(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer $(filter %.c %.o,$^) \
+		-lm -lz -llzma -liberty -o $@
 $(OUT)/fuzz/stack_fuzz: $(patsubst %.c,$(OUT)/fuzz/%.o,$(wildcard src/stack/*.c))
 fuzz: $(FUZZ)
 	sh test/fuzz/run $(or $(SECONDS),10) $^
@@ -129,7 +130,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/fuzz/run \
+SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
@@ -185,14 +186,15 @@ $(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
 bench: $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench $(OUT)/bench/libcudart.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
 	$(OUT)/bench/switch_bench $(ROUNDS)
-# What test/gpu/run needs, in one folder that can be carried to a machine with a GPU.
+# What test/gpu/run and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
-		$(OUT)/bench/libcudart.so.0
+		$(OUT)/bench/libcudart.so.0 sim
 	strip -o $(OUT)/gpu/culprit $(OUT)/culprit
 	strip -o $(OUT)/gpu/probe_bench $(OUT)/bench/probe_bench
 	strip -o $(OUT)/gpu/switch_bench $(OUT)/bench/switch_bench
 	strip $(OUT)/gpu/plain_count
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
+	cp -R $(OUT)/sim $(OUT)/gpu/
 
 .PHONY: all sim setup setup-test demo test e2e lab bench gpu fuzz fmt lint doc install clean
 .DELETE_ON_ERROR:

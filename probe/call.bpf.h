@@ -171,6 +171,7 @@ struct span {
 static __noinline int send(struct thread *t, const struct span *span, __u32 because)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 stack = current_stack(WALK_CALL);
 	struct call_event *e;
 
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
@@ -188,6 +189,7 @@ static __noinline int send(struct thread *t, const struct span *span, __u32 beca
 	e->start_ns = span->from->ns;
 	e->dur_ns = t->now.ns - span->from->ns;
 	e->aux = span->aux;
+	e->stack = t->stack = stack;
 	e->usual_ns = span->usual_ns;
 	if (span->frame) {
 		e->site = span->frame->site;
@@ -226,19 +228,24 @@ static __always_inline __u32 worth_sending(const struct tally *y, const struct u
 	return because;
 }
 
-static __always_inline void settle(struct thread *t, struct tally *y, const struct span *span,
+/* Was it sent? */
+static __always_inline bool settle(struct thread *t, struct tally *y, const struct span *span,
 				   __u32 because)
 {
-	if (!because)
+	if (!because) {
 		y->summed++;
-	else if (send(t, span, because))
+		return false;
+	}
+	if (send(t, span, because)) {
 		y->dropped++;
-	else
-		y->sent++;
+		return false;
+	}
+	y->sent++;
+	return true;
 }
 
-/* A timed span is over: count all of it, send it if it deserves a row of its own. */
-static __always_inline void finish(struct thread *t, struct tally *y, struct span *span)
+/* A timed span is over: count all of it, send it if it deserves a row of its own. Was it sent? */
+static __always_inline bool finish(struct thread *t, struct tally *y, struct span *span)
 {
 	const struct snap *from = span->from;
 	__u64 dur = t->now.ns - from->ns;
@@ -267,7 +274,7 @@ static __always_inline void finish(struct thread *t, struct tally *y, struct spa
 	because = worth_sending(y, u, dur, span->ret);
 	span->usual_ns = u->n < USUAL_MIN ? 0 : u->ns;
 	learn(u, dur);
-	settle(t, y, span, because);
+	return settle(t, y, span, because);
 }
 
 /* ---- arguments ---- */
@@ -386,6 +393,21 @@ static __always_inline void drop_dead_frames(struct thread *t, __u64 sp)
 	}
 }
 
+#define CONFIG_STREAM 32 /* in CUlaunchConfig and cudaLaunchConfig_t, which the first argument is */
+
+static __always_inline struct work_on launched_on(struct pt_regs *ctx, __u32 op)
+{
+	__u64 reg[8] = REG_ARGS(ctx), stream = STREAM_PER_THREAD;
+
+	if (op >= OP_SLOTS)
+		return on_stream(stream);
+	if (op_args[op].stream)
+		stream = argument(reg, REG_SP(ctx), op_args[op].stream);
+	else if (bpf_probe_read_user(&stream, sizeof(stream), (void *)(reg[1] + CONFIG_STREAM)))
+		stream = STREAM_PER_THREAD; /* not known */
+	return on_stream(stream);
+}
+
 /* An op that is only counted: its duration belongs to the gap that follows. */
 static __always_inline int on_count(struct pt_regs *ctx)
 {
@@ -404,24 +426,26 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	if (!t->depth) {
 		close_gap(t, op);
 		open_gap(t, op);
-		beat(t, op, t->now.ns, 0);
+		beat(t, op, t->now.ns, 0, launched_on(ctx, op));
 	}
 	y = tally_of(t, op);
 	if (!y)
 		return 0;
 	y->calls++;
 	y->done++;
-	because = (record_all ? BECAUSE_ALL : 0) | (y->done == 1 ? BECAUSE_FIRST : 0);
+	because = (record_all ? BECAUSE_ALL : 0) | (y->done == 1 ? BECAUSE_FIRST : 0) |
+		  (y->done & (sample_every - 1) ? 0 : BECAUSE_SAMPLED);
 	if (because) {
 		__u64 reg[8] = REG_ARGS(ctx), sp = REG_SP(ctx);
-		struct frame frame = {
-			.stream = argument(reg, sp, op_args[op].stream),
-			.aux = argument(reg, sp, op_args[op].aux),
-		};
+		struct frame *frame = &t->counted;
 
-		span.frame = &frame;
+		frame->stream = argument(reg, sp, op_args[op].stream);
+		frame->aux = argument(reg, sp, op_args[op].aux);
+		frame->site = return_address(ctx);
+		span.frame = frame;
 		span.from = &t->now;
-		settle(t, y, &span, because);
+		if (settle(t, y, &span, because))
+			tell_c_stack(ctx, op, frame->site, t->stack, true);
 	} else {
 		y->summed++;
 	}
@@ -495,13 +519,14 @@ static __always_inline int on_return(struct pt_regs *ctx)
 	span.frame = &t->frame[depth];
 	span.from = &t->frame[depth].at;
 	y = tally_of(t, op);
-	if (y)
-		finish(t, y, &span);
+	if (y && finish(t, y, &span))
+		tell_c_stack(ctx, op, span.frame->site, t->stack, false);
 	if (!depth) {
 		__u32 way = op_classes[op] == CLASS_COPY ? span.frame->aux & 7 : 0;
 
 		open_gap(t, op);
-		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns);
+		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns,
+		     on_stream(span.frame->stream));
 	}
 	return 0;
 }

@@ -79,14 +79,14 @@ static __always_inline enum waker waker_of(struct task_struct *current, const st
 	case IN_SOFTIRQ:
 		if (lane->timer || soft == SOFT_TIMER + 1 || soft == SOFT_HRTIMER + 1)
 			return WAKER_timer;
-		if (lane->soft_own && !kthread)
-			return WAKER_task; /* loopback: the sender does the receiver's work */
-		*irq = (__s16)lane->irq_last - 1;
+		if (!lane->soft_own) /* else who raised it is not known */
+			*irq = (__s16)lane->irq_last - 1;
 		if (soft == SOFT_BLOCK + 1)
 			return WAKER_block;
-		if (soft == SOFT_NET_RX + 1 || soft == SOFT_NET_TX + 1)
-			return WAKER_net;
-		return WAKER_other;
+		if (soft != SOFT_NET_RX + 1 && soft != SOFT_NET_TX + 1)
+			return WAKER_other;
+		/* Loopback: the sender does the receiver's work. */
+		return lane->soft_own && !kthread ? WAKER_task : WAKER_net;
 	default:
 		return kthread ? WAKER_kthread : WAKER_task;
 	}
@@ -102,6 +102,7 @@ static __always_inline void irq_enter(struct lane *lane)
 
 static __always_inline void irq_leave(struct lane *lane)
 {
+	bool own = lane->softirq && lane->soft_own;
 	__u64 now;
 
 	if (!lane->irq_depth) /* entered before we were attached */
@@ -110,6 +111,9 @@ static __always_inline void irq_leave(struct lane *lane)
 		return;
 	now = bpf_ktime_get_boot_ns();
 	lane->irq_ns += now - lane->irq_start;
+	if (own)
+		return;
+	lane->device_ns += now - lane->irq_start;
 	lane->irq_end = now;
 }
 

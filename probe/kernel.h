@@ -92,9 +92,22 @@ struct sock_common {
 	unsigned short skc_family;
 };
 
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup; /* of the unified hierarchy */
+};
+
 struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_protocol;
+	struct sock_cgroup_data sk_cgrp_data;
 };
 
 struct tcp_sock {
@@ -111,6 +124,16 @@ struct block_device {
 
 struct request {
 	struct block_device *part;
+	unsigned long long start_time_ns;
+};
+
+struct kobject {
+	const char *name;
+};
+
+struct device {
+	struct kobject kobj;
+	const char *init_name;
 };
 
 struct list_head {
@@ -131,6 +154,27 @@ struct epitem {
 	struct epoll_filefd ffd;
 };
 
+#ifdef __TARGET_ARCH_x86
+struct thread_struct {
+	unsigned long fsbase;
+};
+#else
+struct thread_struct {
+	struct {
+		unsigned long tp_value;
+	} uw;
+};
+#endif
+
+struct return_instance {
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -147,6 +191,8 @@ struct task_struct {
 	struct files_struct *files;
 	void *reclaim_state;
 	void *bpf_storage; /* NULL: nobody keeps anything for this task */
+	struct thread_struct thread;
+	struct uprobe_task *utask;
 	bool throttled; /* 6.18: quota is enforced per task */
 	char comm[16];
 };

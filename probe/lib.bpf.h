@@ -45,7 +45,8 @@ struct lane {
 	/* Interrupts, see irq.bpf.h. Numbers are + 1, so that 0 is none. */
 	__u32 irq_depth;
 	__u64 irq_ns; /* spent in interrupts, cumulated */
-	__u64 irq_start, irq_end; /* of the outermost one that runs; of the last one */
+	__u64 device_ns; /* of these: not raised by the task that ran, or by ksoftirqd */
+	__u64 irq_start, irq_end; /* of the outermost one that runs; of the last of device_ns */
 	__u64 timer; /* the high-resolution timer's function that runs; 0: none */
 	__u32 irq, irq_last;
 	__u32 softirq;
@@ -93,6 +94,8 @@ struct thread {
 	__u32 serial; /* 0: not followed (yet) */
 	__u64 gen; /* +1 at each switch, so that a reader notices one */
 	__u64 irq_base, steal_base; /* of its CPU, when the present state began */
+	__u64 device_base; /* lane.device_ns of the CPU that it waits for; 0: not known */
+	__u64 irq_part, irq_taken; /* while a wait is charged: see blame.bpf.h */
 	__u64 sum[STATE_COUNT]; /* up to `since` */
 	__u64 early; /* woken before its own switch-out was seen */
 	__u64 throttled_base; /* the group's own account, at switch-out */
@@ -106,6 +109,8 @@ struct thread {
 	__u32 wait_head;
 	__u32 related; /* makes no traced calls: its children are not followed */
 	struct stop stop; /* the present one, or the last */
+	__u64 walk_at; /* when this was so much, ... */
+	__s64 walk_credit; /* ... in ns, for looks at its Python stack */
 	/* Above: written by the scheduler probes. Below: by the call probes, on the thread itself. */
 	__u32 depth;
 	__u32 in_gap; /* a gap is open: it began at `gap` */
@@ -117,6 +122,7 @@ struct thread {
 	__u32 pad;
 	__u32 overlays; /* collections or reclaims inside each other */
 	__u64 overlay_ns; /* when the outermost one began */
+	__u64 stack; /* Python's, at the call that was sent last */
 	__u64 gap_wait_ns; /* not running in the gap that was closed last */
 	__u64 irq_read, steal_read; /* the CPU's counters, at `now` */
 	__u64 seen_run, seen_irq, seen_steal; /* the scheduler's sums, as far as in `now` */
@@ -125,6 +131,7 @@ struct thread {
 	__u16 tally[OP_SLOTS]; /* index into `tallies` + 1; 0: none yet */
 	struct usual usual[USUALS];
 	struct frame frame[DEPTH];
+	struct frame counted; /* of an op without a return probe, while it is sent */
 	struct wait wait[WAITS]; /* the scheduler's again */
 };
 
@@ -173,32 +180,40 @@ struct {
 } host_events SEC(".maps");
 
 /* Something happened: counted by what, who and on which object. */
-static __always_inline void add_host_event(const struct host_key *key, const char *comm, __u64 ns)
+static __always_inline void add_host_event(const struct host_key *key, struct host_count *fresh)
 {
 	struct host_count *c = bpf_map_lookup_elem(&host_events, key);
-	struct host_count fresh = { .count = 1, .ns = ns };
 
-	fresh.first_ns = fresh.last_ns = bpf_ktime_get_boot_ns();
+	fresh->count = 1;
+	fresh->first_ns = fresh->last_ns = bpf_ktime_get_boot_ns();
 	if (c) {
-		c->last_ns = fresh.last_ns;
+		c->last_ns = fresh->last_ns;
 		__sync_fetch_and_add(&c->count, 1);
-		__sync_fetch_and_add(&c->ns, ns);
-		return;
-	}
-	if (comm)
-		__builtin_memcpy(fresh.comm, comm, COMM_LEN);
-	if (bpf_map_update_elem(&host_events, key, &fresh, BPF_NOEXIST))
+		__sync_fetch_and_add(&c->ns, fresh->ns);
+		if (key->event == HOST_bounce)
+			__sync_fetch_and_add(&c->value, fresh->value);
+	} else if (bpf_map_update_elem(&host_events, key, fresh, BPF_NOEXIST)) {
 		count(loss[LOSS_no_host_event]);
+	}
 }
 
 static __always_inline void host_event(__u32 event, struct task_struct *task, __u64 obj, __u64 ns)
 {
-	struct host_key key = { .event = event, .pid = task ? task->tgid : 0, .obj = obj };
-	char comm[COMM_LEN] = {};
+	struct host_key key = { .event = event, .pid = task->tgid, .obj = obj };
+	struct host_count fresh = { .ns = ns };
 
-	if (task)
-		copy_comm(comm, task);
-	add_host_event(&key, comm, ns);
+	copy_comm(fresh.comm, task);
+	add_host_event(&key, &fresh);
+}
+
+/* What pthread_self() is to the program. */
+static __always_inline __u64 thread_pointer(struct task_struct *task)
+{
+#ifdef __TARGET_ARCH_x86
+	return BPF_CORE_READ(task, thread.fsbase);
+#else
+	return BPF_CORE_READ(task, thread.uw.tp_value);
+#endif
 }
 
 static __always_inline bool wanted(struct task_struct *task)
@@ -228,6 +243,7 @@ static __always_inline struct thread *thread_adopt(struct task_struct *task, __u
 	info.related = related;
 	info.start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	info.adopted_ns = bpf_ktime_get_boot_ns();
+	info.tp = thread_pointer(task);
 	copy_comm(info.comm, task);
 	if (bpf_map_update_elem(&tasks, &serial, &info, BPF_ANY)) {
 		count(loss[LOSS_no_task]);

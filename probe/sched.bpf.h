@@ -6,7 +6,9 @@
 #ifndef PROBE_SCHED_BPF_H
 #define PROBE_SCHED_BPF_H
 
+#include "probe/blame.bpf.h"
 #include "probe/block.bpf.h"
+#include "probe/python.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -19,7 +21,8 @@ struct {
 /* How many stops each CPU has written; a cache line each. */
 struct history_head {
 	__u64 count;
-	__u64 pad[7];
+	__u64 writing; /* by somebody who was interrupted */
+	__u64 pad[6];
 };
 
 struct {
@@ -29,13 +32,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct history_head);
 } history_heads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: filled under the runqueue lock */
-	__uint(max_entries, BLAMES);
-	__type(key, struct blame_key);
-	__type(value, struct blame);
-} blames SEC(".maps");
 
 /*
  * Add what happened since the last transition to the state that it was spent in. What interrupts and
@@ -78,16 +74,24 @@ static __always_inline void keep_stop(struct thread *t, struct stop *stop, __u64
 	struct history_head *head;
 	struct stop *slot;
 
-	if (now - stop->from_ns < STOP_MIN_NS && !t->timed_out)
-		return;
-	t->timed_out = stop->state == STATE_FUTEX && stop->by == WAKER_timer;
+	if (!(stop->flags & STOP_SAMPLE)) {
+		if (now - stop->from_ns < STOP_MIN_NS && !t->timed_out)
+			return;
+		t->timed_out = stop->state == STATE_FUTEX && stop->by == WAKER_timer;
+	}
 	head = bpf_map_lookup_elem(&history_heads, &cpu);
 	if (!head)
 		return;
+	if (head->writing) {
+		count(loss[LOSS_history]);
+		return;
+	}
 	at = cpu * history_size + (head->count & (history_size - 1));
 	slot = bpf_map_lookup_elem(&history, &at);
 	if (!slot)
 		return;
+	*(volatile __u64 *)&head->writing = 1;
+	barrier();
 	stop->run_ns = 0;
 	stop->serial = t->serial;
 	*slot = *stop;
@@ -95,96 +99,7 @@ static __always_inline void keep_stop(struct thread *t, struct stop *stop, __u64
 	slot->run_ns = now;
 	barrier();
 	head->count++;
-}
-
-/* ---- who had the CPU ---- */
-
-static __always_inline void blame(struct thread *t, __u32 cpu, const struct slice *s, __u64 ns)
-{
-	struct blame_key key = { .serial = t->serial, .pid = s->pid, .cpu = cpu };
-	struct blame *b = bpf_map_lookup_elem(&blames, &key);
-
-	if (b) {
-		b->ns += ns; /* one victim runs on one CPU at a time: no other writer */
-		__builtin_memcpy(b->comm, s->comm, COMM_LEN); /* exec and prctl change names */
-	} else {
-		struct blame fresh = { .ns = ns };
-
-		__builtin_memcpy(fresh.comm, s->comm, COMM_LEN);
-		if (bpf_map_update_elem(&blames, &key, &fresh, BPF_NOEXIST))
-			count(loss[LOSS_no_blame]);
-	}
-}
-
-static __always_inline void remember(struct thread *t, __u32 cpu, const struct slice *s, __u64 end,
-				     __u64 ns)
-{
-	struct wait *w = &t->wait[t->wait_head & (WAITS - 1)];
-
-	w->end = end;
-	w->who.pid = s->pid;
-	w->who.cpu = cpu;
-	w->who.ns = ns;
-	__builtin_memcpy(w->who.comm, s->comm, COMM_LEN);
-	t->wait_head++;
-}
-
-/* The one who had the CPU longest is named with the stop. */
-static __always_inline void name_longest(struct stop *stop, const struct slice *s, __u64 ns)
-{
-	if (s->pid == stop->cpu_pid && stop->cpu_ns) {
-		stop->cpu_ns += ns;
-	} else if (ns > stop->cpu_ns) {
-		stop->cpu_pid = s->pid;
-		stop->cpu_ns = ns;
-	}
-}
-
-struct charge {
-	struct thread *t;
-	struct lane *lane;
-	__u64 from, to;
-	__u32 head, cpu;
-	bool done;
-};
-
-/* bpf_loop(), not a for loop: 128 rounds inlined three times are too many verifier steps. */
-static long charge_slice(__u32 i, struct charge *c)
-{
-	struct slice *s = &c->lane->slice[(c->head - 1 - i) & (SLICES - 1)];
-	__u64 begin = s->start;
-
-	if (!begin || c->to <= c->from) {
-		c->done = c->to <= c->from;
-		return 1;
-	}
-	if (begin < c->from)
-		begin = c->from;
-	if (begin < c->to) {
-		blame(c->t, c->cpu, s, c->to - begin);
-		remember(c->t, c->cpu, s, c->to, c->to - begin);
-		name_longest(&c->t->stop, s, c->to - begin);
-		c->to = begin;
-	}
-	if (s->start <= c->from)
-		c->done = true;
-	return c->done;
-}
-
-/* Charge the wait [from, to] of `t` to whoever ran on the CPU where it waited. */
-static __always_inline void charge(struct thread *t, __u64 from, __u64 to)
-{
-	struct charge c = { .t = t, .from = from, .to = to, .cpu = t->cpu };
-
-	if (to - from < CHARGE_MIN_NS)
-		return; /* a hand-over, no contention */
-	c.lane = bpf_map_lookup_elem(&lanes, &c.cpu);
-	if (!c.lane)
-		return;
-	c.head = c.lane->head;
-	bpf_loop(SLICES, charge_slice, &c, 0);
-	if (!c.done)
-		count(loss[LOSS_short_history]);
+	*(volatile __u64 *)&head->writing = 0;
 }
 
 /* ---- switches that were not reported ---- */
@@ -273,7 +188,6 @@ static __always_inline __u16 place_of(const struct thread *t)
 	return t->depth ? t->frame[0].op : t->in_gap ? OP_GAP : OP_SLOTS;
 }
 
-/* The Python line at which a thread stops will be looked up here: the thread is still current. */
 static __always_inline void begin_stop(struct thread *t, __u64 now)
 {
 	struct stop *stop = &t->stop;
@@ -312,9 +226,12 @@ static __always_inline void leave(struct thread *t, struct task_struct *task,
 	state = state_after(t, task, preempt, prev_state);
 	t->gen++;
 	t->cpu = t->stop.cpu = bpf_get_smp_processor_id();
+	t->device_base = lane->device_ns;
 	t->stop.state = state;
 	if (state == STATE_THROTTLED)
 		t->throttled_base = throttled_time(task);
+	if (stacks)
+		look_at_stop(t, now);
 	barrier();
 	t->state = state; /* last: a waker on another CPU looks at it */
 }
@@ -330,7 +247,7 @@ static __always_inline void end_throttle(struct thread *t, struct task_struct *t
 	t->since += stopped;
 	t->stop.wake_ns = t->since;
 	t->state = STATE_PREEMPTED;
-	t->steal_base = 0;
+	t->steal_base = t->device_base = 0; /* are from before */
 }
 
 static __always_inline void arrive(struct thread *t, struct task_struct *task,
@@ -450,7 +367,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 		advance(t, NULL, now, steal);
 		t->steal_base = steal;
 		t->stop.wake_ns = t->since;
-		t->stop.cpu = t->cpu = task->wake_cpu;
+		wait_for(t, task->wake_cpu, t->since);
 		if (now - t->stop.from_ns >= NAME_MIN_NS || t->timed_out) { /* else nobody asks */
 			name_waker(t, lane);
 			look_again(t);
@@ -472,15 +389,40 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int dest_cpu)
 	t = thread_of(task);
 	if (!t || t->state == STATE_RUN)
 		return 0;
+	steal = steal_of(task); /* still the old CPU's: it has not moved yet */
+	now = bpf_ktime_get_boot_ns();
 	/* Inside a wake-up (not on a queue yet) only the CPU changes. */
 	if (t->state == STATE_PREEMPTED || (t->state == STATE_WAKE && task->on_rq)) {
-		steal = steal_of(task); /* still the old CPU's: it has not moved yet */
-		now = bpf_ktime_get_boot_ns();
 		charge(t, t->since, now);
 		advance(t, NULL, now, steal);
 	}
 	t->steal_base = 0; /* another CPU, another account */
-	t->stop.cpu = t->cpu = dest_cpu;
+	wait_for(t, dest_cpu, now);
+	return 0;
+}
+
+/* ---- what a thread does while it runs ---- */
+
+/* By a clock on each CPU. The walk is in the thread's own context, wherever it was interrupted. */
+SEC("perf_event")
+int sample(void *ctx)
+{
+	struct thread *t = active && !stopped ? thread_of(bpf_get_current_task_btf()) : NULL;
+	struct stop look = { .flags = STOP_SAMPLE, .irq = -1, .nr = -1, .fd = -1 };
+	__u64 now;
+
+	if (!t || t->state != STATE_RUN)
+		return 0;
+	look.stack = current_stack(WALK_SAMPLE);
+	if (look.stack < STACK_REASONS)
+		return 0;
+	now = bpf_ktime_get_boot_ns();
+	look.from_ns = look.wake_ns = now;
+	look.state = STATE_RUN;
+	look.op = place_of(t);
+	if (t->run_as != STATE_GC && collects(bpf_get_current_task_btf()))
+		look.flags |= STOP_COLLECTING;
+	keep_stop(t, &look, now);
 	return 0;
 }
 
@@ -493,8 +435,10 @@ int BPF_PROG(sched_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (t && !t->related) {
 		thread_adopt(child, STATE_WAKE, false);
-		if (child->pid == child->tgid)
+		if (child->pid == child->tgid) {
+			inherit_python(parent, child);
 			host_event(HOST_fork, parent, child->pid, 0);
+		}
 	}
 	return 0;
 }
@@ -511,7 +455,7 @@ int BPF_PROG(sched_new, struct task_struct *task)
 		t->since = bpf_ktime_get_boot_ns();
 		begin_stop(t, t->since);
 		t->stop.state = STATE_PREEMPTED;
-		t->stop.cpu = t->cpu = task->wake_cpu;
+		wait_for(t, task->wake_cpu, t->since);
 	}
 	return 0;
 }
@@ -533,8 +477,11 @@ int BPF_PROG(sched_exit, struct task_struct *task)
 
 	if (t) {
 		note_exit(t, task);
-		if (task->pid == task->tgid && !t->related)
-			host_event(HOST_exit, task, 0, 0);
+		if (task->pid == task->tgid) {
+			forget_python(task);
+			if (!t->related)
+				host_event(HOST_exit, task, 0, 0);
+		}
 	}
 	return 0;
 }

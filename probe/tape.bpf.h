@@ -49,8 +49,28 @@ static __noinline int tape_new(struct thread *t)
 	return 0;
 }
 
+/* The stream of a call as a beat has it. */
+struct work_on {
+	__u32 stream, flags;
+};
+
+#define STREAM_LEGACY 1ull /* CUDA's names for default streams: this is the same as 0, */
+#define STREAM_PER_THREAD 2ull /* ... this is another one in each thread */
+
+static __always_inline struct work_on on_stream(__u64 stream)
+{
+	struct work_on w = {};
+
+	if (stream == STREAM_PER_THREAD)
+		w.flags = BEAT_MIXED;
+	else if (stream != STREAM_LEGACY)
+		w.stream = (__u32)stream * 2654435761u ^ (__u32)(stream >> 32);
+	return w;
+}
+
 /* A call of `op` that began at start_ns and ends now, in_ns of it inside; 0: only counted. */
-static __always_inline void beat(struct thread *t, __u32 op, __u64 start_ns, __u64 in_ns)
+static __always_inline void beat(struct thread *t, __u32 op, __u64 start_ns, __u64 in_ns,
+				 struct work_on work)
 {
 	struct tape *tape;
 	struct beat *b;
@@ -76,6 +96,8 @@ static __always_inline void beat(struct thread *t, __u32 op, __u64 start_ns, __u
 		b->wait_ns = t->gap_wait_ns;
 		b->end_ns = t->now.ns;
 		b->count = 1;
+		b->stream = work.stream;
+		b->flags = work.flags;
 		barrier();
 		tape->head = ++t->beat_head;
 		return;
@@ -88,6 +110,9 @@ static __always_inline void beat(struct thread *t, __u32 op, __u64 start_ns, __u
 	b->in_ns += in_ns;
 	b->wait_ns += t->gap_wait_ns;
 	b->count++;
+	b->flags |= work.flags;
+	if (b->stream != work.stream)
+		b->flags |= BEAT_MIXED;
 }
 
 #endif

@@ -52,7 +52,12 @@ enum state {
 #define STATE_RUNNABLE(s) ((s) == STATE_PREEMPTED || (s) == STATE_WAKE)
 #define STATE_BLOCKED(s) ((s) >= STATE_FUTEX && (s) < STATE_UNKNOWN)
 
-/* Somebody who ran while a thread waited for the CPU. pid 0: the CPU was idle (wake-up latency). */
+/*
+ * Somebody who ran while a thread waited for the CPU. pid 0: the CPU was idle (wake-up latency);
+ * PID_IRQ: nobody, it served interrupts.
+ */
+#define PID_IRQ 0xffffffffu
+
 struct who {
 	__u32 pid;
 	__u32 cpu;
@@ -129,6 +134,7 @@ enum waker {
 #define STOP_PACKET_LOSS 4 /* packets of the awaited stream came out of order meanwhile */
 #define STOP_IOWAIT 8
 #define STOP_SAMPLE 16 /* no stop: a look at what it did while it was running, at from_ns */
+#define STOP_COLLECTING 32 /* ... it collected garbage, which nothing else has told */
 
 /*
  * One stop of a thread that we follow: from leaving the CPU until it ran again, with the reason and
@@ -153,7 +159,7 @@ struct stop {
 	__s32 fd; /* -1: none, or not known */
 	__u32 flags;
 	__u32 cpu; /* where it waited for a CPU */
-	__u32 cpu_pid; /* who had that CPU longest meanwhile; 0: idle */
+	__u32 cpu_pid; /* who had that CPU longest meanwhile; 0: idle; PID_IRQ */
 	__u64 cpu_ns; /* ... and how long */
 	__u64 stack; /* where in its Python code it stopped, or enum no_stack: see wire/python.h */
 	/* Of a wait for Python's interpreter lock, when it began: */
@@ -171,7 +177,11 @@ struct beat {
 	__u64 wait_ns; /* not running in the gaps before each of them */
 	__u32 op; /* | direction of a copy << 16 */
 	__u32 count;
+	__u32 stream; /* of those with one: a number for each */
+	__u32 flags; /* BEAT_* */
 };
+
+#define BEAT_MIXED 1 /* calls on several streams, or on one that could not be read */
 
 #define BEAT_OP(b) ((b)&0xffff)
 #define TAPES 48 /* threads whose rhythm is kept */
@@ -192,7 +202,12 @@ struct tape {
 	X(retransmit, "TCP sent again what was not acknowledged")                                  \
 	X(reclaim, "a followed thread had to free memory for itself")                              \
 	X(compaction, "a followed thread had to move memory for itself")                           \
-	X(block_io, "disk requests of followed threads, from issue to completion")
+	X(block_io, "disk requests of followed threads, from issue to completion")                 \
+	X(disk_slow, "disk requests that took ten seconds or more")                                \
+	X(disk_error, "disk requests that failed")                                                 \
+	X(disk_requeue, "disk requests that had to be given to the disk again")                    \
+	X(bounce, "data copied on its way to or from a device that cannot reach it")               \
+	X(iommu_fault, "a device was refused the memory that it asked for")
 
 enum host_event {
 #define X(id, text) HOST_##id,
@@ -205,11 +220,17 @@ enum host_event {
 struct host_key {
 	__u32 event; /* enum host_event */
 	__u32 pid; /* whose; 0: unknown */
-	__u64 obj; /* retransmit: as stop.obj2, seen from the sender; fork: the child; block_io: device */
+	/*
+	 * retransmit: as stop.obj2, seen from the sender; fork: the child; disk requests: the disk;
+	 * bounce, iommu_fault: one number for each device, whose name is in comm.
+	 */
+	__u64 obj;
 };
 
 struct host_count {
 	__u64 first_ns, last_ns, count, ns; /* ns: of those with a length */
+	__u64 value; /* bounce: bytes; iommu_fault: the first address */
+	__u64 cgroup; /* whose, in the unified hierarchy; 0: not known */
 	char comm[COMM_LEN];
 };
 
@@ -264,7 +285,7 @@ struct task_info {
 
 #define TASKS 65536
 
-/* ns that `pid` ran on `cpu` while the thread `serial` waited for that CPU. Complete. */
+/* ns that `pid` (or PID_IRQ) had `cpu` while the thread `serial` waited for that CPU. Complete. */
 struct blame_key {
 	__u32 serial;
 	__u32 pid;
@@ -295,7 +316,8 @@ struct blame {
 	X(beats, "beats overwritten before they were read")                                        \
 	X(no_tape, "threads whose rhythm is not kept: too many")                                   \
 	X(no_news, "stacks not told: the ring was full")                                           \
-	X(late_steal, "spans in which the hypervisor's time was told late")
+	X(late_steal, "spans in which the hypervisor's time was told late")                        \
+	X(no_verdict, "stalls not judged one by one: too many at once")
 
 enum loss {
 #define X(id, text) LOSS_##id,
@@ -326,7 +348,7 @@ _Static_assert(sizeof(struct tally) ==
 		       8 + 9 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + HIST_BUCKETS * 4,
 	       "tally");
 _Static_assert(sizeof(struct stop) == 128, "struct stop");
-_Static_assert(sizeof(struct beat) == 40, "struct beat");
+_Static_assert(sizeof(struct beat) == 48, "struct beat");
 _Static_assert(sizeof(struct task_info) == 64, "struct task_info");
 _Static_assert(sizeof(struct blame_key) == 12, "struct blame_key");
 

@@ -7,6 +7,8 @@
 #ifndef WIRE_PYTHON_H
 #define WIRE_PYTHON_H
 
+#include <linux/types.h>
+
 #define PY_FRAMES 128 /* walked; deeper stacks are cut at the outer end, and say so */
 #define PY_NAME_BYTES 128
 #define PY_FILE_BYTES 256
@@ -58,9 +60,11 @@ struct py_layout {
 	__u16 code_first_instr; /* co_code_adaptive */
 	__u16 str_ascii, str_compact; /* where the characters of a string begin */
 	__u8 skip_owner; /* frames of this owner and above are the interpreter's own */
-	__u8 pad[3];
+	__u8 pad;
+	__u16 gc_collecting; /* PyInterpreterState.gc.collecting; 0: not known */
 };
 
+#define PY_THREAD_INTERP 16 /* PyThreadState.interp, in all of them */
 #define GIL_LAST_HOLDER 8 /* in struct _gil_runtime_state, 3.9 to 3.14 */
 #define GIL_LOCKED 16
 
@@ -81,7 +85,8 @@ struct py_code {
 	__u32 name_state, file_state; /* the string's state word: kind, compact, ascii */
 	__u32 line; /* co_firstlineno */
 	__u16 version, pad;
-	__u8 name[PY_NAME_BYTES], file[PY_FILE_BYTES], table[PY_TABLE_BYTES];
+	__u8 name[PY_NAME_BYTES], file[PY_FILE_BYTES];
+	__u8 table[PY_TABLE_BYTES]; /* the record ends with the last byte that is there */
 };
 
 struct py_frame {
@@ -95,6 +100,9 @@ struct py_frame {
 
 #define PY_STACK_CUT 1 /* deeper than PY_FRAMES */
 #define PY_STACK_BROKEN 2 /* an outer frame could not be read */
+/* Of stacks with native frames, set by user space: do these end at the interpreter's loop? */
+#define STACK_JOINED 4
+#define STACK_APART 8
 
 struct py_stack {
 	__u32 kind, pid;
@@ -111,12 +119,14 @@ struct c_stack {
 	__u64 site; /* with it, the identity */
 	__u32 op, bytes;
 	__u64 ip, sp, bp, bx, r12, r13, r14, r15; /* aarch64: ip, sp, x29, x30 in the first four */
-	__u64 returns[C_STACK_RETURNS]; /* real return addresses of pending return probes, inner first */
+	__u64 returns
+		[C_STACK_RETURNS]; /* real return addresses of pending return probes, inner first */
 	__u8 data[C_STACK_BYTES]; /* from sp on */
 };
 
 _Static_assert(sizeof(struct py_layout) == 88, "struct py_layout");
-_Static_assert(sizeof(struct py_code) == 72 + PY_NAME_BYTES + PY_FILE_BYTES + PY_TABLE_BYTES, "code");
+_Static_assert(sizeof(struct py_code) == 72 + PY_NAME_BYTES + PY_FILE_BYTES + PY_TABLE_BYTES,
+	       "code");
 _Static_assert(sizeof(struct py_stack) == 24 + PY_FRAMES * 24, "struct py_stack");
 _Static_assert(sizeof(struct c_stack) == 32 + 64 + C_STACK_RETURNS * 8 + C_STACK_BYTES, "c_stack");
 

@@ -16,20 +16,16 @@ void agent_stored(struct agent *a, int err)
 
 void agent_note_losses(struct agent *a)
 {
-	static const char *const names[] = {
-#define X(id, text) #id,
-		LOSSES(X)
-#undef X
-	};
 	uint64_t dropped = a->last.dropped;
 	struct stats stats;
 
 	capture_stats(a->capture, &stats);
+	stats.loss[LOSS_no_verdict] = stalls_skipped(a->stalls);
 	for (int i = 0; i < LOSS_COUNT; i++) {
 		uint64_t fresh = i == LOSS_ring_full ? dropped : stats.loss[i] - a->loss[i];
 
 		if (fresh)
-			agent_stored(a, store_loss(a->store, a->now, names[i], fresh));
+			agent_stored(a, store_loss(a->store, a->now, loss_names[i], fresh));
 		if (i != LOSS_ring_full)
 			a->loss[i] = stats.loss[i];
 	}

@@ -110,6 +110,7 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 	uint64_t *seen = hash_put(a->blame_seen, key), ns = blame->ns - *seen;
 	const struct person *p;
 	struct who who = { .pid = key->pid, .cpu = key->cpu, .ns = ns };
+	bool process = key->pid && key->pid != PID_IRQ;
 
 	*seen = blame->ns;
 	p = roster_find(a->roster, key->serial); /* threads that make no calls have no rows */
@@ -117,7 +118,9 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 		return;
 	/* The probes know the name of the thread that ran; people know the process. */
 	str_copy(who.comm, sizeof(who.comm),
-		 waits_process(a->waits, key->pid, key->pid ? blame->comm : ""));
+		 process ? waits_process(a->waits, key->pid, blame->comm)
+			 : (key->pid ? "interrupts" : ""));
+	agent_stored(a, blamed_note(a->blamed, a->store, key->pid, who.comm, a->now));
 	agent_stored(a, store_blame_second(a->store, p->thread, a->now, &who));
 	board_blame(a->board, p, &who);
 }
@@ -261,6 +264,7 @@ static void give_up_second(struct agent *a)
 	a->roster = roster_new(a->store);
 	incidents_forget(a->incidents);
 	lines_rollback(a->lines);
+	blamed_forget(a->blamed);
 	a->unstored++;
 	a->unstored_untold++;
 	a->store_bad = false;
@@ -269,9 +273,12 @@ static void give_up_second(struct agent *a)
 /* Read the history and judge what it completes: between the ticks too, so that verdicts are fresh. */
 static void look_back(struct agent *a)
 {
+	uint64_t now = clock_boot_ns();
+
 	waits_read(a->waits, a->roster);
-	agent_stored(a, rhythm_read(a->rhythm, a->capture, a->roster, a->store));
+	agent_stored(a, rhythm_read(a->rhythm, a->capture, a->roster, a->idling, a->store));
 	agent_stored(a, stalls_judge(a->stalls, a->waits, a->store));
+	idling_judge(a->idling, a->waits, a->ending ? a->stopped_ns : now, a->ending);
 }
 
 static void tick(struct agent *a)
@@ -287,8 +294,9 @@ static void tick(struct agent *a)
 	capture_each_tally(a->capture, on_tally, a);
 	capture_each_blame(a->capture, on_blame, a);
 	look_back(a);
-	agent_stored(a, waits_store(a->waits, a->roster, a->store, a->now));
+	agent_stored(a, waits_store(a->waits, a->roster, a->blamed, a->store, a->now));
 	agent_stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
+	agent_stored(a, idling_store(a->idling, a->roster, a->lines, a->store, a->now));
 	agent_stored(a, hostside_store(a->hostside, a->capture, a->store, a->now));
 	note_coverage(a);
 	bury(a);
@@ -306,8 +314,35 @@ static void tick(struct agent *a)
 	else
 		a->unstored_untold = 0;
 	board_shrink(a->board);
-	(void)lines_tick(a->lines, a->now);
+	if (lines_tick(a->lines, a->now)) {
+		capture_forget_stacks(a->capture);
+		lines_reset(a->lines);
+	}
 	a->tick_at = a->now + TICK_NS;
+}
+
+/* ---- stacks ---- */
+
+static void on_python(int pid, unsigned version, const char *why_not, void *arg)
+{
+	(void)version;
+	if (why_not[0])
+		agent_note_python(arg, (uint32_t)pid, why_not);
+}
+
+static void on_news(const void *bytes, size_t len, void *arg)
+{
+	struct agent *a = arg;
+
+	lines_news(bytes, len, a->lines);
+}
+
+static void fetch_news(struct lines *lines, void *arg)
+{
+	struct agent *a = arg;
+
+	(void)lines;
+	capture_news(a->capture);
 }
 
 /* ---- life ---- */
@@ -344,6 +379,8 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 
 	a->opts = *opts;
 	a->opts.capture.on_lib = on_lib;
+	a->opts.capture.on_python = on_python;
+	a->opts.capture.on_news = on_news;
 	a->opts.capture.arg = a;
 	if (opts->node)
 		str_copy(a->node, sizeof(a->node), opts->node);
@@ -353,6 +390,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->blame_seen = hash_new(sizeof(struct blame_key), sizeof(uint64_t));
 	a->thread_time = hash_new(sizeof(uint32_t), sizeof(struct thread_time));
 	a->process_time = hash_new(sizeof(int64_t), sizeof(uint64_t));
+	a->blamed = blamed_new();
 	a->board = board_new();
 	a->ledger = ledger_new();
 	a->lines = lines_new(!opts->capture.no_stack);
@@ -365,9 +403,11 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 		agent_close(a);
 		return err;
 	}
+	lines_source(a->lines, fetch_news, a);
 	a->roster = roster_new(a->store);
 	a->waits = waits_new(a->capture, a->lines);
 	a->rhythm = rhythm_new();
+	a->idling = idling_new();
 	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
 	a->hostside = hostside_new();
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
@@ -413,12 +453,14 @@ int agent_stop(struct agent *a)
 	int err;
 
 	count_sites(a);
+	a->stopped_ns = clock_boot_ns();
 	capture_detach(a->capture);
 	tick(a); /* most of the work, while the kernel takes its time */
 	store_tidy(a->store);
 	capture_wait_detached(a->capture);
 	while (capture_behind(a->capture)) /* nobody fills the ring any more */
 		capture_poll(a->capture, 0, on_record, a);
+	a->ending = true;
 	tick(a);
 	err = store_run_end(a->store, clock_boot_ns());
 	return err ? err : store_commit(a->store);
@@ -430,6 +472,7 @@ void agent_close(struct agent *a)
 		return;
 	waits_free(a->waits);
 	rhythm_free(a->rhythm);
+	idling_free(a->idling);
 	stalls_free(a->stalls);
 	hostside_free(a->hostside);
 	incidents_free(a->incidents);
@@ -441,6 +484,7 @@ void agent_close(struct agent *a)
 	hash_free(a->blame_seen);
 	hash_free(a->thread_time);
 	hash_free(a->process_time);
+	blamed_free(a->blamed);
 	board_free(a->board);
 	store_close(a->store);
 	free(a->exited);
@@ -481,6 +525,7 @@ void agent_status(struct agent *a, struct agent_status *ret)
 		.processes = roster_processes(a->roster),
 		.threads = (int)hash_count(a->tasks),
 		.tallies = a->tallies,
+		.stops = waits_held(a->waits),
 		.libraries = a->libraries,
 		.stepped_sites = a->stepped_sites,
 		.node = a->node,

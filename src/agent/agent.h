@@ -67,6 +67,7 @@ struct agent_status {
 	uint64_t unstored_batches; /* seconds that the database refused */
 	int processes, libraries, stepped_sites;
 	int threads, tallies; /* followed and in use now, of TASKS and TALLIES */
+	uint64_t stops; /* of the recent past, held to explain waits */
 	const char *node, *db;
 };
 void agent_status(struct agent *a, struct agent_status *ret);

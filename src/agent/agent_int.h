@@ -4,8 +4,10 @@
 #define AGENT_AGENT_INT_H
 
 #include "agent/agent.h"
+#include "agent/blamed.h"
 #include "agent/board.h"
 #include "agent/hostside.h"
+#include "agent/idling.h"
 #include "agent/incidents.h"
 #include "agent/lines.h"
 #include "agent/rhythm.h"
@@ -48,10 +50,12 @@ struct agent {
 	struct hash *blame_seen; /* struct blame_key -> ns as last seen */
 	struct hash *thread_time; /* serial -> struct thread_time, of the present tick */
 	struct hash *process_time; /* process -> the longest of its threads, likewise */
+	struct blamed *blamed; /* who has been told of */
 	struct board *board; /* what has been going on, for the live table */
 	struct lines *lines;
 	struct waits *waits;
 	struct rhythm *rhythm;
+	struct idling *idling;
 	struct stalls *stalls;
 	struct hostside *hostside;
 	struct incidents *incidents;
@@ -68,10 +72,12 @@ struct agent {
 	uint64_t unstored_untold; /* seconds whose loss is not in the store yet */
 	uint64_t foreign, stepped, agent_ns, undecodable, unstored, orphans;
 	uint64_t start_ns, tick_at, now;
+	uint64_t stopped_ns; /* nothing was counted after this; 0: it goes on */
 	unsigned ticks;
 	int libraries, stepped_sites, tallies;
 	char node[65];
 	bool store_bad; /* this tick */
+	bool ending; /* ... and this tick is the last */
 };
 
 /* A row that could not be stored costs its batch, is counted, and does not stop the agent. */

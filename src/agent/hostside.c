@@ -2,13 +2,24 @@
 /* The host's own numbers and events, into the store. */
 #include "agent/hostside.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/util.h"
+#include "capture/names.h"
 #include "capture/system.h"
+
+#define CGROUPS_MAX 1024 /* names; then all are forgotten */
+
+struct cgroup {
+	bool asked;
+	char path[256];
+};
 
 struct hostside {
 	struct system_sampler *sampler;
+	struct hash *cgroups; /* id -> struct cgroup */
 	/* While storing: */
 	struct capture *capture;
 	struct store *store;
@@ -20,6 +31,7 @@ struct hostside *hostside_new(void)
 	struct hostside *h = xcalloc(1, sizeof(*h));
 
 	h->sampler = system_new();
+	h->cgroups = hash_new(sizeof(uint64_t), sizeof(struct cgroup));
 	return h;
 }
 
@@ -28,6 +40,7 @@ void hostside_free(struct hostside *h)
 	if (!h)
 		return;
 	system_free(h->sampler);
+	hash_free(h->cgroups);
 	free(h);
 }
 
@@ -37,11 +50,59 @@ static void note(struct hostside *h, int err)
 		h->err = err;
 }
 
+static bool forget(const void *key, void *value, void *arg)
+{
+	(void)key;
+	(void)value;
+	(void)arg;
+	return true;
+}
+
+static const char *cgroup_of(struct hostside *h, uint64_t id)
+{
+	struct cgroup *c;
+
+	if (!id)
+		return "";
+	if (hash_count(h->cgroups) > CGROUPS_MAX)
+		hash_each(h->cgroups, forget, NULL);
+	c = hash_put(h->cgroups, &id);
+	if (!c->asked)
+		(void)names_cgroup(id, c->path, sizeof(c->path)); /* "" where it is gone */
+	c->asked = true;
+	return c->path;
+}
+
+static void name_event(const struct host_key *key, const struct host_count *count, char *dst,
+		       size_t cap)
+{
+	dst[0] = '\0';
+	switch (key->event) {
+	case HOST_retransmit:
+		(void)names_tcp(key->obj, dst, cap);
+		break;
+	case HOST_block_io:
+	case HOST_disk_slow:
+	case HOST_disk_error:
+	case HOST_disk_requeue:
+		(void)names_disk(key->obj, dst, cap);
+		break;
+	case HOST_bounce:
+	case HOST_iommu_fault:
+		snprintf(dst, cap, "%.*s", COMM_LEN, count->comm);
+		break;
+	default:
+		break;
+	}
+}
+
 static void on_event(const struct host_key *key, const struct host_count *count, void *arg)
 {
 	struct hostside *h = arg;
+	char name[128];
 
-	note(h, store_host_event(h->store, key, count));
+	name_event(key, count, name, sizeof(name));
+	note(h, store_host_event(h->store, key, count, name, cgroup_of(h, count->cgroup)));
 	capture_forget_host_event(h->capture, key);
 }
 

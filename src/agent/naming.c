@@ -15,6 +15,7 @@
 
 #define REMEMBER_MAX 8192 /* answers; then all are forgotten, which costs only time */
 #define PROCESS_NS (2 * 1000000000ull) /* a process may change its name */
+#define DEVICE_NS (60 * 1000000000ull) /* an interrupt its device */
 #define ANCESTORS_MAX 16
 
 struct thing_key {
@@ -35,11 +36,17 @@ struct process {
 	char comm[COMM_LEN];
 };
 
+struct device {
+	uint64_t at_ns; /* when it was read; 0: not yet */
+	char name[sizeof(((struct hop *)0)->device)];
+};
+
 struct naming {
 	struct capture *capture;
 	struct names *names;
 	struct hash *things; /* struct thing_key -> struct thing */
 	struct hash *processes; /* pid -> struct process */
+	struct hash *devices; /* interrupt -> struct device */
 };
 
 struct naming *naming_new(struct capture *capture)
@@ -50,6 +57,7 @@ struct naming *naming_new(struct capture *capture)
 	n->names = names_new();
 	n->things = hash_new(sizeof(struct thing_key), sizeof(struct thing));
 	n->processes = hash_new(sizeof(uint32_t), sizeof(struct process));
+	n->devices = hash_new(sizeof(int), sizeof(struct device));
 	return n;
 }
 
@@ -60,6 +68,7 @@ void naming_free(struct naming *n)
 	names_free(n->names);
 	hash_free(n->things);
 	hash_free(n->processes);
+	hash_free(n->devices);
 	free(n);
 }
 
@@ -218,6 +227,23 @@ static void name_thing(struct naming *n, const struct hop *hop, struct thing *re
 	}
 }
 
+/* Interrupts have small numbers: there cannot be many. */
+static void name_device(struct naming *n, struct hop *hop)
+{
+	uint64_t now = clock_boot_ns();
+	struct device *device;
+
+	if (hop->irq < 0 ||
+	    (hop->by != WAKER_irq && hop->by != WAKER_block && hop->by != WAKER_net))
+		return;
+	device = hash_put(n->devices, &hop->irq);
+	if (!device->at_ns || now > device->at_ns + DEVICE_NS) {
+		device->at_ns = now;
+		(void)names_irq(hop->irq, device->name, sizeof(device->name));
+	}
+	memcpy(hop->device, device->name, sizeof(hop->device));
+}
+
 static const struct thing *thing_of(struct naming *n, const struct hop *hop)
 {
 	struct thing_key key = { .obj = hop->obj,
@@ -250,11 +276,14 @@ void naming_fill(struct naming *n, struct chain *chain, const struct roster *ros
 
 		hop->relation = relation_of(n, hop, chain->hop[0].pid);
 		hop->calls = hop->serial && roster_find(roster, hop->serial);
+		name_device(n, hop);
 		if (has_thing(hop->state)) {
 			const struct thing *thing = thing_of(n, hop);
 
 			hop->object = thing->object;
 			memcpy(hop->name, thing->name, sizeof(hop->name));
+		} else if (STATE_RUNNABLE(hop->state) && hop->cpu_pid == PID_IRQ) {
+			str_copy(hop->name, sizeof(hop->name), "interrupts");
 		} else if (STATE_RUNNABLE(hop->state) && hop->cpu_pid) {
 			str_copy(hop->name, sizeof(hop->name),
 				 naming_process(n, hop->cpu_pid, "gone"));

@@ -15,7 +15,7 @@ void naming_free(struct naming *n);
 /* Parentage as the kernel told it: it stays known when the process is gone. */
 void naming_thread(struct naming *n, const struct task_info *info);
 
-/* Fill in object, relation and name of every hop, and whether its thread is in the roster. */
+/* Fill in object, relation, name and device of every hop, and whether its thread is in the roster. */
 void naming_fill(struct naming *n, struct chain *chain, const struct roster *roster);
 
 /* What people call a process: the name of its main thread. `fallback` when it is gone. */

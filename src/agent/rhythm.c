@@ -19,6 +19,7 @@ struct rhythm {
 	struct hash *pulses; /* serial -> struct pulse */
 	/* While storing: */
 	const struct roster *roster;
+	struct idling *idling;
 	struct store *store;
 	struct pulse *pulse;
 	int64_t thread;
@@ -103,6 +104,7 @@ static void on_beats(uint32_t serial, const struct beat *beats, size_t n, bool b
 
 	if (!p)
 		return;
+	idling_beats(r->idling, p, serial, beats, n, broken);
 	pulse = hash_put(r->pulses, &serial);
 	if (!pulse->stepper)
 		pulse->stepper = stepper_new();
@@ -114,8 +116,9 @@ static void on_beats(uint32_t serial, const struct beat *beats, size_t n, bool b
 }
 
 int rhythm_read(struct rhythm *r, struct capture *capture, const struct roster *roster,
-		struct store *store)
+		struct idling *idling, struct store *store)
 {
+	r->idling = idling;
 	r->roster = roster;
 	r->store = store;
 	r->err = 0;

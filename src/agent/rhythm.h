@@ -3,6 +3,7 @@
 #ifndef AGENT_RHYTHM_H
 #define AGENT_RHYTHM_H
 
+#include "agent/idling.h"
 #include "agent/roster.h"
 #include "capture/capture.h"
 #include "store/store.h"
@@ -14,7 +15,7 @@ void rhythm_free(struct rhythm *r);
 
 /* Take the beats since the last time; slow steps that they complete are stored one by one. */
 int rhythm_read(struct rhythm *r, struct capture *capture, const struct roster *roster,
-		struct store *store);
+		struct idling *idling, struct store *store);
 
 /* Store the sums of the second that ends now. */
 int rhythm_store(struct rhythm *r, const struct roster *roster, struct store *store, uint64_t now);

@@ -63,16 +63,18 @@ int roster_processes(const struct roster *r)
 }
 
 /* A process that is gone already is stored with the little that the kernel side knows. */
-static void add_process(struct roster *r, const struct process_key *key, const char *comm,
-			struct process *p)
+static void add_process(struct roster *r, const struct process_key *key, uint32_t ppid,
+			const char *comm, struct process *p)
 {
 	struct proc_info info = { 0 };
 	char python[16] = "";
 	struct process_row row;
 	int err;
 
-	if (proc_read((int)key->pid, &info))
+	if (proc_read((int)key->pid, &info)) {
 		str_copy(info.comm, sizeof(info.comm), comm);
+		info.ppid = (int)ppid;
+	}
 	(void)python_version((int)key->pid, python, sizeof(python)); /* "" when it is not */
 	row = (struct process_row){
 		.pid = key->pid,
@@ -92,13 +94,14 @@ static void add_process(struct roster *r, const struct process_key *key, const c
 	r->seen++;
 }
 
-static struct process *process_of(struct roster *r, const struct process_key *key, const char *comm)
+static struct process *process_of(struct roster *r, const struct process_key *key, uint32_t ppid,
+				  const char *comm)
 {
 	struct process *p = hash_get(r->processes, key);
 
 	if (!p) {
 		p = hash_put(r->processes, key);
-		add_process(r, key, comm, p);
+		add_process(r, key, ppid, comm, p);
 	}
 	return p;
 }
@@ -107,7 +110,7 @@ int64_t roster_process(struct roster *r, uint32_t pid, uint64_t start_ns, const 
 {
 	struct process_key key = { .pid = pid, .start_ns = start_ns };
 
-	return process_of(r, &key, comm)->row;
+	return process_of(r, &key, 0, comm)->row;
 }
 
 const struct person *roster_find(const struct roster *r, uint32_t serial)
@@ -128,7 +131,7 @@ const struct person *roster_thread(struct roster *r, uint32_t serial, const stru
 	if (m)
 		return &m->person;
 	str_copy(comm, sizeof(comm), info->comm);
-	p = process_of(r, &key, comm);
+	p = process_of(r, &key, info->ppid, comm);
 	p->threads++;
 	m = hash_put(r->threads, &serial);
 	m->process = key;

@@ -31,6 +31,8 @@ struct raw_key {
 	int32_t nr;
 	uint32_t flags;
 	uint8_t state, by, complete, pad;
+	int16_t irq;
+	uint16_t pad2;
 };
 
 /* A thread that has ended; what it did may explain a wait that is still going on. */
@@ -107,6 +109,11 @@ void waits_free(struct waits *w)
 uint64_t waits_until(const struct waits *w)
 {
 	return w->until;
+}
+
+size_t waits_held(const struct waits *w)
+{
+	return timeline_count(w->timeline);
 }
 
 void waits_thread(struct waits *w, uint32_t serial, const struct task_info *info)
@@ -246,6 +253,7 @@ static struct raw_key raw_key(uint32_t serial, const struct piece *piece)
 		.state = (uint8_t)hop->state,
 		.by = (uint8_t)hop->by,
 		.complete = piece->chain.complete,
+		.irq = (int16_t)hop->irq,
 	};
 }
 
@@ -342,6 +350,7 @@ void waits_read(struct waits *w, const struct roster *roster)
 struct storing {
 	struct waits *w;
 	const struct roster *roster;
+	struct blamed *blamed;
 	struct store *store;
 	uint64_t now;
 	int err;
@@ -374,6 +383,8 @@ static bool store_share(const void *key, void *value, void *arg)
 		err = store_chain(s->store, &share->chain, &row.chain);
 	if (!err)
 		err = store_wait_second(s->store, p->thread, s->now, &row);
+	if (!err)
+		err = blamed_chain(s->blamed, s->store, &share->chain, s->now);
 	if (err && !s->err)
 		s->err = err;
 	return true;
@@ -400,9 +411,10 @@ static bool store_run_sum(const void *key, void *value, void *arg)
 	return true;
 }
 
-int waits_store(struct waits *w, const struct roster *roster, struct store *store, uint64_t now)
+int waits_store(struct waits *w, const struct roster *roster, struct blamed *blamed,
+		struct store *store, uint64_t now)
 {
-	struct storing s = { .w = w, .roster = roster, .store = store, .now = now };
+	struct storing s = { .w = w, .roster = roster, .blamed = blamed, .store = store, .now = now };
 
 	hash_each(w->shares, store_share, &s);
 	hash_each(w->runs, store_run_sum, &s);
@@ -463,4 +475,52 @@ size_t waits_of_span(struct waits *w, uint32_t serial, uint64_t from_ns, uint64_
 	if (s.n)
 		qsort(ret, s.n, sizeof(*ret), by_ns);
 	return s.n;
+}
+
+/* ---- all of a span ---- */
+
+struct walking {
+	struct waits *w;
+	walk_fn fn;
+	void *arg;
+	uint64_t told_ns;
+};
+
+static void tell_piece(struct walking *k, const struct chain *chain, uint64_t ns)
+{
+	struct chain named = *chain;
+
+	if (!ns)
+		return;
+	naming_fill(k->w->naming, &named, k->w->roster);
+	k->told_ns += ns;
+	k->fn(&named, ns, k->arg);
+}
+
+static void on_walk_piece(const struct piece *piece, void *arg)
+{
+	tell_piece(arg, &piece->chain, piece->to_ns - piece->from_ns);
+}
+
+void waits_walk(struct waits *w, uint32_t serial, uint64_t from_ns, uint64_t to_ns, walk_fn fn,
+		void *arg)
+{
+	struct walking k = { .w = w, .fn = fn, .arg = arg };
+	struct chain own = { .hops = 1 };
+	uint64_t known_ns = min_u64(timeline_complete_from(w->timeline, serial), to_ns);
+
+	if (from_ns >= to_ns)
+		return;
+	timeline_name(w->timeline, serial, &own.hop[0]);
+	own.hop[0].nr = own.hop[0].irq = own.hop[0].fd = -1;
+	own.hop[0].state = STATE_UNKNOWN;
+	if (known_ns > from_ns) {
+		tell_piece(&k, &own, known_ns - from_ns);
+		from_ns = known_ns;
+	}
+	k.told_ns = 0;
+	chain_walk(w->timeline, serial, from_ns, to_ns, on_walk_piece, &k);
+	own.hop[0].state = STATE_RUN;
+	own.complete = true;
+	tell_piece(&k, &own, to_ns - from_ns - min_u64(k.told_ns, to_ns - from_ns));
 }

@@ -28,7 +28,7 @@
 #define RING_ALL_BYTES (16u << 20) /* when every call is sent */
 #define HISTORY_MAX 16384u /* stops per CPU, powers of two */
 #define HISTORY_MIN 512u
-#define HISTORY_TOTAL 131072u /* 14 MB */
+#define HISTORY_TOTAL 131072u /* 16 MB */
 #define TAKE_NS 50000000ull /* longest stay at the ring */
 
 /* Producers can be faster than we are: the ring is left in time for the rest of the work. */
@@ -128,6 +128,10 @@ static void choose_tracepoints(struct probe *p)
 		{ p->progs.process_exec, "sched_process_exec", true },
 		{ p->progs.block_issue, "block_rq_issue", true },
 		{ p->progs.block_done, "block_rq_complete", true },
+		{ p->progs.block_error, "block_rq_error", true },
+		{ p->progs.block_requeue, "block_rq_requeue", true },
+		{ p->progs.bounced, "swiotlb_bounced", true },
+		{ p->progs.iommu_fault, "io_page_fault", true },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(optional); i++) {
@@ -161,6 +165,7 @@ static void configure(struct capture *c)
 
 	p->rodata->slow_ns = c->opts.slow_ns ? c->opts.slow_ns : CAPTURE_SLOW_NS;
 	p->rodata->record_all = c->opts.record_all;
+	p->rodata->stacks = !c->opts.no_stack;
 	c->cpus = libbpf_num_possible_cpus();
 	c->history_size = history_per_cpu(c->cpus);
 	p->rodata->history_size = c->history_size;
@@ -171,6 +176,8 @@ static void configure(struct capture *c)
 	if (!c->opts.ring_bytes)
 		c->opts.ring_bytes = c->opts.record_all ? RING_ALL_BYTES : RING_BYTES;
 	bpf_map__set_max_entries(p->maps.ring, (uint32_t)c->opts.ring_bytes);
+	if (c->opts.record_all)
+		bpf_map__set_max_entries(p->maps.news, RING_ALL_BYTES);
 	set_program(p->progs.call_count, true, plain);
 	set_program(p->progs.call_enter, !session, plain);
 	set_program(p->progs.call_return, !session, plain);
@@ -178,6 +185,7 @@ static void configure(struct capture *c)
 	set_program(p->progs.gc_start, true, plain);
 	set_program(p->progs.gc_done, true, plain);
 	bpf_program__set_autoattach(p->progs.adopt_threads, false);
+	bpf_program__set_autoattach(p->progs.sample, false);
 }
 
 static int pick_mode(struct capture *c)
@@ -261,10 +269,18 @@ static void adopt(struct capture *c, int pid, bool related)
 	bpf_link__destroy(link);
 }
 
+static void see_python(struct capture *c, int pid)
+{
+	if (c->pythons)
+		pythons_see(c->pythons, pid);
+}
+
 void capture_follow(struct capture *c, uint32_t pid)
 {
-	if (!c->detached && pid != (uint32_t)getpid())
-		adopt(c, (int)pid, true);
+	if (c->detached || pid == (uint32_t)getpid())
+		return;
+	adopt(c, (int)pid, true);
+	see_python(c, (int)pid);
 }
 
 static void on_lib(int pid, const struct lib *lib, void *arg)
@@ -274,6 +290,7 @@ static void on_lib(int pid, const struct lib *lib, void *arg)
 	c->probe->bss->active = true; /* until now a context switch cost next to nothing */
 	adopt(c, pid, false);
 	gc_see(c->gc, pid);
+	see_python(c, pid);
 	if (c->opts.on_lib)
 		c->opts.on_lib(pid, lib, c->opts.arg);
 }
@@ -346,6 +363,9 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 		err = fail(-errno, "map the ring: %s", strerror(errno));
 		goto out;
 	}
+	err = capture_open_stacks(c);
+	if (err)
+		goto out;
 	session = c->opts.mode == ATTACH_SESSION;
 	libs = (struct libs_opts){
 		.mode = c->opts.mode,
@@ -365,6 +385,7 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	err = attach_sched(c);
 	if (err)
 		goto out;
+	capture_sample(c);
 	err = watch_open(&c->watch); /* before the first scan: nothing falls between */
 	if (err)
 		log_warn("new processes are found by rescanning only: %s", why(err));
@@ -399,6 +420,7 @@ void capture_detach(struct capture *c)
 	c->detacher_runs = !pthread_create(&c->detacher, NULL, detach_all, c);
 	if (!c->detacher_runs)
 		detach_all(c);
+	capture_stop_sampling(c);
 	/* Both wait for the kernel's grace periods; side by side they wait once. */
 	if (c->probe)
 		probe__detach(c->probe);
@@ -419,6 +441,8 @@ void capture_close(struct capture *c)
 	capture_wait_detached(c);
 	watch_close(c->watch);
 	ring_buffer__free(c->ring);
+	ring_buffer__free(c->news);
+	pythons_free(c->pythons);
 	capture_unmap(c);
 	probe__destroy(c->probe);
 	free(c);
@@ -450,6 +474,8 @@ static void look_around(struct capture *c, uint64_t now)
 			libs_see_file(c->libs, c->mapped[i].path, c->mapped[i].inode);
 	if (now >= c->rescan_at)
 		rescan(c);
+	if (c->pythons)
+		pythons_again(c->pythons, now);
 	c->drain_at = now + DRAIN_NS;
 }
 
@@ -467,6 +493,7 @@ int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 	now = clock_boot_ns();
 	if (c->libs && now >= c->drain_at && (ready.revents || now >= c->rescan_at))
 		look_around(c, now);
+	capture_news(c);
 	return take_records(c, fn, arg);
 }
 

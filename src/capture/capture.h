@@ -12,9 +12,12 @@
 
 #include "capture/libs.h"
 #include "capture/link.h"
+#include "capture/pythons.h"
 #include "wire/event.h"
 
 struct capture;
+
+typedef void (*capture_fn)(const void *bytes, size_t len, void *arg);
 
 #define CAPTURE_SLOW_NS 1000000ull
 
@@ -26,7 +29,9 @@ struct capture_opts {
 	bool no_stack; /* Python stacks are not looked at */
 	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
 	libs_fn on_lib; /* hears of each (process, library) pair; may be NULL */
-	void *arg;
+	python_fn on_python; /* hears of each process with an interpreter; may be NULL */
+	capture_fn on_news; /* hears of code objects and stacks: see wire/python.h; may be NULL */
+	void *arg; /* of all of these */
 };
 
 /* Load, attach, look for processes. *ret is set only on success. */
@@ -62,7 +67,6 @@ const struct capture_cost *capture_cost(const struct capture *c);
  * Wait up to timeout_ms for new mappings, attach to them, then hand every waiting record to fn,
  * borrowed for the call. Returns how many, or a negative errno. A signal ends the wait.
  */
-typedef void (*capture_fn)(const void *bytes, size_t len, void *arg);
 int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg);
 
 /* Did the last capture_poll() leave records in the ring because there were too many? */
@@ -86,7 +90,8 @@ void capture_forget_blame(struct capture *c, const struct blame_key *key);
 
 /*
  * Every stop since the last look, in order per CPU only. Those that were overwritten before we came
- * are counted as loss. The stop is borrowed for the call.
+ * are counted as loss. The stop is borrowed for the call. The stacks that they name were handed to
+ * on_news before.
  */
 typedef void (*stop_fn)(const struct stop *stop, void *arg);
 void capture_each_stop(struct capture *c, stop_fn fn, void *arg);
@@ -94,7 +99,16 @@ void capture_each_stop(struct capture *c, stop_fn fn, void *arg);
 /* Follow a process that makes no traced calls, because it was seen to wake one that does. */
 void capture_follow(struct capture *c, uint32_t pid);
 
-/* The finished beats of each thread since the last look. broken: some before these were lost. */
+/* Hand over what was told of stacks since the last look; capture_poll() does so, too. */
+void capture_news(struct capture *c);
+
+/* Have every code object and stack told anew, because the listener has forgotten them. */
+void capture_forget_stacks(struct capture *c);
+
+/*
+ * The finished beats of each thread since the last look, and behind them, beats[n], the last one,
+ * which may still grow. broken: some before these were lost.
+ */
 typedef void (*beats_fn)(uint32_t serial, const struct beat *beats, size_t n, bool broken,
 			 void *arg);
 void capture_each_tape(struct capture *c, beats_fn fn, void *arg);

@@ -14,14 +14,16 @@
 
 /* As in probe/sched.bpf.h. */
 struct history_head {
-	uint64_t count;
-	uint64_t pad[7];
+	uint64_t count, writing;
+	uint64_t pad[6];
 };
 
 struct capture {
 	struct capture_opts opts;
 	struct probe *probe;
-	struct ring_buffer *ring;
+	struct ring_buffer *ring, *news;
+	struct pythons *pythons;
+	struct bpf_link **samplers; /* one per CPU */
 	/* The kernel's, mapped: */
 	struct tally *tallies;
 	struct tape *tapes;
@@ -30,7 +32,8 @@ struct capture {
 	struct history_head *heads;
 	uint32_t history_size; /* per CPU */
 	int cpus;
-	uint64_t *history_read; /* per CPU: so many were taken */
+	uint64_t *history_read; /* per CPU: so many were taken, */
+	uint64_t *history_head; /* ... and so many are to be taken in this visit */
 	uint64_t beats_read[TAPES];
 	uint64_t history_lost, beats_lost;
 	struct libs *libs;
@@ -55,6 +58,14 @@ struct capture {
 
 /* Map what the kernel lets us read without system calls, and fill the lists of free places. */
 int capture_map(struct capture *c);
+
+/* What is needed to walk Python's stacks; nothing where they are not wanted. */
+int capture_open_stacks(struct capture *c);
+
+/* Look at what runs, many times a second on each CPU. Without it running time has no lines. */
+void capture_sample(struct capture *c);
+void capture_stop_sampling(struct capture *c);
+
 void capture_unmap(struct capture *c);
 
 #endif

@@ -47,6 +47,7 @@ int capture_map(struct capture *c)
 	if (!c->tallies || !c->tapes || !c->beats || !c->history || !c->heads)
 		return fail(-errno, "map the counters: %s", strerror(errno));
 	c->history_read = xcalloc((size_t)c->cpus, sizeof(*c->history_read));
+	c->history_head = xcalloc((size_t)c->cpus, sizeof(*c->history_head));
 	err = fill_queue(c->probe->maps.free_tallies, TALLIES);
 	if (!err)
 		err = fill_queue(c->probe->maps.free_tapes, TAPES);
@@ -66,6 +67,7 @@ void capture_unmap(struct capture *c)
 	if (c->heads)
 		munmap(c->heads, mapped_len(c->probe->maps.history_heads));
 	free(c->history_read);
+	free(c->history_head);
 }
 
 /* ---- stops ---- */
@@ -74,8 +76,7 @@ void capture_unmap(struct capture *c)
 static void read_cpu(struct capture *c, int cpu, stop_fn fn, void *arg)
 {
 	const struct stop *ring = &c->history[(size_t)cpu * c->history_size];
-	uint64_t head = __atomic_load_n(&c->heads[cpu].count, __ATOMIC_ACQUIRE);
-	uint64_t at = c->history_read[cpu];
+	uint64_t head = c->history_head[cpu], at = c->history_read[cpu];
 
 	if (head - at > c->history_size) {
 		c->history_lost += head - at - c->history_size;
@@ -100,6 +101,9 @@ static void read_cpu(struct capture *c, int cpu, stop_fn fn, void *arg)
 void capture_each_stop(struct capture *c, stop_fn fn, void *arg)
 {
 	for (int cpu = 0; cpu < c->cpus; cpu++)
+		c->history_head[cpu] = __atomic_load_n(&c->heads[cpu].count, __ATOMIC_ACQUIRE);
+	capture_news(c); /* a stop is kept after its stack was told */
+	for (int cpu = 0; cpu < c->cpus; cpu++)
 		read_cpu(c, cpu, fn, arg);
 }
 
@@ -109,7 +113,7 @@ static void read_tape(struct capture *c, uint32_t i, beats_fn fn, void *arg)
 {
 	const struct tape *tape = &c->tapes[i];
 	uint64_t head = __atomic_load_n(&tape->head, __ATOMIC_ACQUIRE), at = c->beats_read[i];
-	static struct beat copy[BEATS];
+	static struct beat copy[BEATS + 1];
 	bool broken = false;
 	size_t n = 0;
 
@@ -129,8 +133,8 @@ static void read_tape(struct capture *c, uint32_t i, beats_fn fn, void *arg)
 		n = 0;
 	}
 	c->beats_read[i] = head;
-	if (n || broken)
-		fn(tape->serial, copy, n, broken, arg);
+	copy[n] = c->beats[(size_t)i * BEATS + (head & (BEATS - 1))];
+	fn(tape->serial, copy, n, broken, arg);
 }
 
 void capture_each_tape(struct capture *c, beats_fn fn, void *arg)
@@ -246,6 +250,6 @@ void capture_forget_blame(struct capture *c, const struct blame_key *key)
 void capture_stats(const struct capture *c, struct stats *ret)
 {
 	*ret = c->probe->bss->stats;
-	ret->loss[LOSS_history] = c->history_lost;
+	ret->loss[LOSS_history] += c->history_lost;
 	ret->loss[LOSS_beats] = c->beats_lost;
 }

@@ -69,7 +69,7 @@ static int attach(struct gc_probes *g, struct copy *copy, int fd, const char *na
 static int attach_function(struct gc_probes *g, struct copy *copy, int fd)
 {
 	static const char *const names[] = { "gc_collect_main", "gc_collect_main.constprop.0",
-					     "gc_collect_main.isra.0" };
+					     "gc_collect_main.isra.0", "collect" /* 3.9 */ };
 	struct attach begin = { .mode = g->mode, .prog_fd = g->prog_start };
 	struct attach end = { .mode = g->mode, .prog_fd = g->prog_done, .at_return = true };
 	struct elf_func found[ARRAY_LEN(names)];

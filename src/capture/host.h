@@ -48,6 +48,12 @@ struct proc_info {
 /* -ESRCH when the process is gone. What it may hide (exe, cmdline) is then "". */
 int proc_read(int pid, struct proc_info *ret);
 
+/* When it began, as above; 0: it is gone. */
+uint64_t proc_start_ns(int pid);
+
+/* Only the control group; false, and dst "": it is gone. */
+bool proc_cgroup(int pid, char *dst, size_t cap);
+
 /* "3.12" when the executable or a mapped library says so, else "" and -ENOENT. */
 int python_version(int pid, char *dst, size_t cap);
 

@@ -32,6 +32,80 @@ bool names_irq(int irq, char *dst, size_t cap)
 	return text[0] != '\0';
 }
 
+bool names_disk(uint64_t dev, char *dst, size_t cap)
+{
+	char path[64], text[1024], *name;
+
+	text_safe(dst, cap, "");
+	snprintf(path, sizeof(path), "/sys/dev/block/%llu:%llu/uevent",
+		 (unsigned long long)dev >> 20, (unsigned long long)dev & 0xfffff);
+	if (file_read(path, text, sizeof(text), NULL))
+		return false;
+	name = strstr(text, "DEVNAME=");
+	if (!name)
+		return false;
+	name += strlen("DEVNAME=");
+	name[strcspn(name, "\n")] = '\0';
+	text_safe(dst, cap, name);
+	return name[0] != '\0';
+}
+
+/* ---- control groups */
+
+/* Where the unified hierarchy is mounted; false: nowhere. */
+static bool cgroup_mount(char *dst, size_t cap)
+{
+	FILE *f = fopen("/proc/self/mounts", "re");
+	char line[PATH_CAP], *type, *path, *save;
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		if (!strtok_r(line, " ", &save))
+			continue;
+		path = strtok_r(NULL, " ", &save);
+		type = strtok_r(NULL, " ", &save);
+		found = path && type && streq(type, "cgroup2");
+		if (found)
+			str_copy(dst, cap, path);
+	}
+	if (f)
+		(void)fclose(f);
+	return found;
+}
+
+#define HANDLE_KERNFS 0xfe /* the kernel's FILEID_KERNFS: the id, and nothing else */
+
+bool names_cgroup(uint64_t id, char *dst, size_t cap)
+{
+	union {
+		struct file_handle handle;
+		char room[sizeof(struct file_handle) + sizeof(id)];
+	} h = { .handle = { .handle_bytes = sizeof(id), .handle_type = HANDLE_KERNFS } };
+	char mount[256], link[64], path[PATH_CAP];
+	int top, fd = -1;
+	ssize_t n = -1;
+
+	text_safe(dst, cap, "");
+	if (!cgroup_mount(mount, sizeof(mount)))
+		return false;
+	memcpy(h.room + sizeof(struct file_handle), &id, sizeof(id));
+	top = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (top >= 0)
+		fd = open_by_handle_at(top, &h.handle, O_PATH | O_CLOEXEC);
+	if (fd >= 0) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, path, sizeof(path) - 1);
+		close(fd);
+	}
+	if (top >= 0)
+		close(top);
+	if (n < (ssize_t)strlen(mount))
+		return false;
+	path[n] = '\0';
+	text_safe(dst, cap, path[strlen(mount)] ? path + strlen(mount) : "/");
+	return true;
+}
+
 /* The number behind a word in a text of the kernel's own making. */
 static bool number_after(const char *text, const char *word, uint64_t *ret)
 {

@@ -42,6 +42,12 @@ bool names_is_gil(struct names *n, int pid, uint64_t start_ns, uint64_t addr);
 /* The other end of a connection, from stop.obj2: "10.0.0.2:9000"; ":9000" if it is not IPv4. */
 char *names_tcp(uint64_t obj2, char *dst, size_t cap);
 
+/* A disk or a part of one by its device number as the kernel has it: "nvme0n1p2". */
+bool names_disk(uint64_t dev, char *dst, size_t cap);
+
+/* The path of a control group of the unified hierarchy, by its id: "/docker/4f2a...". False: gone. */
+bool names_cgroup(uint64_t id, char *dst, size_t cap);
+
 /* The state and the own port in a line of /proc/net/tcp; -1: no such line. */
 int names_tcp_line(const char *line, uint16_t *ret_port);
 

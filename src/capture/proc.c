@@ -91,7 +91,7 @@ static void read_exe(int dir, struct proc_info *ret)
  * With v1 controllers the unified hierarchy usually holds everything in its root, so the memory
  * controller's line says more; without v1 there is only one line.
  */
-static void read_cgroup(int dir, struct proc_info *ret)
+static void read_cgroup(int dir, char *dst, size_t cap)
 {
 	char text[8192], *line = text, *next, *unified = NULL, *memory = NULL;
 
@@ -111,7 +111,30 @@ static void read_cgroup(int dir, struct proc_info *ret)
 			unified = line + strlen("0::");
 	}
 	if (memory || unified)
-		text_safe(ret->cgroup, sizeof(ret->cgroup), memory ? memory : unified);
+		text_safe(dst, cap, memory ? memory : unified);
+}
+
+bool proc_cgroup(int pid, char *dst, size_t cap)
+{
+	int dir = -1;
+
+	dst[0] = '\0';
+	if (open_proc(pid, &dir))
+		return false;
+	read_cgroup(dir, dst, cap);
+	close(dir);
+	return dst[0] != '\0';
+}
+
+uint64_t proc_start_ns(int pid)
+{
+	struct proc_info info = { .pid = pid };
+	char path[32], stat[2048];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (file_read_at(AT_FDCWD, path, stat, sizeof(stat), NULL) || parse_stat(stat, &info))
+		return 0;
+	return info.start_ns;
 }
 
 int proc_read(int pid, struct proc_info *ret)
@@ -125,7 +148,7 @@ int proc_read(int pid, struct proc_info *ret)
 		return err;
 	read_cmdline(dir, &info);
 	read_exe(dir, &info);
-	read_cgroup(dir, &info);
+	read_cgroup(dir, info.cgroup, sizeof(info.cgroup));
 	/* Last: that it can be read proves that all of the above belongs to this process. */
 	err = file_read_at(dir, "stat", stat, sizeof(stat), NULL);
 	if (err == -ENOENT || err == -ESRCH)

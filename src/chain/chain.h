@@ -63,7 +63,7 @@ struct hop {
 	enum state state;
 	enum waker by;
 	int nr; /* system call; -1: none */
-	int irq; /* -1: none */
+	int irq; /* that ended it, of WAKER_irq, block and net; -1: none */
 	int fd;
 	uint32_t flags; /* STOP_* */
 	uint32_t cpu, cpu_pid;
@@ -73,7 +73,8 @@ struct hop {
 	bool calls; /* makes traced calls itself; not stored, as the store knows who does */
 	enum object object;
 	enum relation relation;
-	char name[128]; /* of the object: a path, an address; or of cpu_pid, or of the device */
+	char name[128]; /* of the object: a path, an address; or of cpu_pid */
+	char device[32]; /* whose interrupt that is: "nvme0q3" */
 };
 
 struct chain {
@@ -104,6 +105,12 @@ void timeline_free(struct timeline *t);
 void timeline_thread(struct timeline *t, uint32_t serial, const struct task_info *info);
 bool timeline_knows(const struct timeline *t, uint32_t serial);
 void timeline_forget(struct timeline *t, uint32_t serial);
+
+/* From here on the past of a thread is complete. UINT64_MAX: nothing is known of it. */
+uint64_t timeline_complete_from(const struct timeline *t, uint32_t serial);
+
+/* Its serial, pid, tid and name, as hops have them. */
+void timeline_name(const struct timeline *t, uint32_t serial, struct hop *ret);
 
 /*
  * Stops come roughly in order; those of one thread never overlap, overlays aside. At most 8192 of a

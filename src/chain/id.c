@@ -3,6 +3,8 @@
  * The identity of a chain: a hash of what makes it the same one. By value and name only, so that
  * every machine and every run of the agent gives the same id.
  */
+#include <string.h>
+
 #include "chain/chain_int.h"
 
 static uint64_t mix_byte(uint64_t id, unsigned char byte)
@@ -47,7 +49,17 @@ bool state_has_object(enum state state)
 	}
 }
 
-/* Not which CPU, serial or descriptor: they differ from one time to the next. */
+/* A disk has an interrupt for each of its queues, "nvme0q3": without the number it is the device. */
+static size_t device_len(const char *device, size_t cap)
+{
+	size_t len = strnlen(device, cap), end = len;
+
+	while (end && device[end - 1] >= '0' && device[end - 1] <= '9')
+		end--;
+	return end > 1 && end < len && strchr("q.-_", device[end - 1]) ? end - 1 : len;
+}
+
+/* Not which CPU, serial, queue or descriptor: they differ from one time to the next. */
 static uint64_t mix_hop(uint64_t id, const struct hop *h, enum but but)
 {
 	static uint64_t states[STATE_COUNT], wakers[WAKER_COUNT], things[OBJECT_COUNT];
@@ -63,6 +75,8 @@ static uint64_t mix_hop(uint64_t id, const struct hop *h, enum but but)
 		id = mix(id, h->obj);
 	if (!(but & BUT_STACKS) && h->stack)
 		id = mix(id, h->stack);
+	if (h->device[0])
+		id = mix_text(id, h->device, device_len(h->device, sizeof(h->device)));
 	return mix_text(id, h->name, sizeof(h->name));
 }
 

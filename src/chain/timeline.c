@@ -225,6 +225,25 @@ void timeline_forget(struct timeline *t, uint32_t serial)
 	free_thread(t, thread);
 }
 
+uint64_t timeline_complete_from(const struct timeline *t, uint32_t serial)
+{
+	const struct thread *thread = find(t, serial);
+
+	return thread ? timeline_known_from(t, thread) : UINT64_MAX;
+}
+
+void timeline_name(const struct timeline *t, uint32_t serial, struct hop *ret)
+{
+	const struct thread *thread = find(t, serial);
+
+	ret->serial = serial;
+	if (!thread || !thread->introduced)
+		return;
+	ret->pid = thread->pid;
+	ret->tid = thread->tid;
+	memcpy(ret->comm, thread->comm, sizeof(ret->comm));
+}
+
 const struct thread *timeline_waker(const struct timeline *t, const struct stop *stop)
 {
 	const struct thread *thread;

@@ -112,7 +112,9 @@ static void print_waits(struct agent *a)
 		printf("%s (pid %u) waited %s (%.1f %%) for a CPU that ",
 		       text_safe(victim, sizeof(victim), blame[i].victim), blame[i].victim_pid,
 		       format_ns(ns, sizeof(ns), blame[i].ns), share(blame[i].ns, total));
-		if (blame[i].pid)
+		if (blame[i].pid == PID_IRQ)
+			puts("served interrupts");
+		else if (blame[i].pid)
 			printf("%s (pid %u) had\n", text_safe(comm, sizeof(comm), blame[i].comm),
 			       blame[i].pid);
 		else
@@ -122,16 +124,11 @@ static void print_waits(struct agent *a)
 
 static void print_losses(const struct agent_status *s)
 {
-	static const char *const texts[] = {
-#define X(id, text) text,
-		LOSSES(X)
-#undef X
-	};
 	char n[UNITS_CAP];
 
 	for (int i = 0; i < LOSS_COUNT; i++)
 		if (s->loss[i])
-			printf("  %s: %s\n", texts[i], format_count(n, sizeof(n), s->loss[i]));
+			printf("  %s: %s\n", loss_texts[i], format_count(n, sizeof(n), s->loss[i]));
 	if (s->undecodable)
 		printf("  records that belong to nobody: %s\n",
 		       format_count(n, sizeof(n), s->undecodable));
@@ -211,15 +208,9 @@ static void json_op(struct json *j, const struct op_live *op)
 
 static void json_loss(struct json *j, const struct agent_status *s)
 {
-	static const char *const names[] = {
-#define X(id, text) #id,
-		LOSSES(X)
-#undef X
-	};
-
 	json_open(j, "loss", '{');
 	for (int i = 0; i < LOSS_COUNT; i++)
-		json_u64(j, names[i], s->loss[i]);
+		json_u64(j, loss_names[i], s->loss[i]);
 	json_u64(j, "undecodable", s->undecodable);
 	json_u64(j, "unstored_seconds", s->unstored_batches);
 	json_close(j, '}');
@@ -257,6 +248,7 @@ static void print_json(struct agent *a, bool last)
 	json_i64(&j, "single_stepped_sites", s.stepped_sites);
 	json_i64(&j, "threads_followed", s.threads);
 	json_i64(&j, "tallies_in_use", s.tallies);
+	json_u64(&j, "stops_held", s.stops);
 	json_open(&j, "ops", '[');
 	op = agent_ops(a, &n);
 	for (size_t i = 0; i < n; i++)
@@ -267,7 +259,7 @@ static void print_json(struct agent *a, bool last)
 	for (size_t i = 0; i < n && i < 16; i++) {
 		json_open(&j, NULL, '{');
 		json_u64(&j, "pid", blame[i].victim_pid);
-		json_u64(&j, "by_pid", blame[i].pid);
+		json_u64(&j, "by_pid", blame[i].pid == PID_IRQ ? 0 : blame[i].pid);
 		json_str(&j, "by", blame[i].comm);
 		json_u64(&j, "ns", blame[i].ns);
 		json_close(&j, '}');
@@ -313,7 +305,7 @@ static void json_stall(const struct stall *s)
 	json_u64(&j, "dur_ns", s->dur_ns);
 	json_u64(&j, "usual_ns", s->usual_ns);
 	json_u64(&j, "lost_ns", s->ns);
-	json_u64(&j, "culprit_pid", s->culprit.pid);
+	json_u64(&j, "culprit_pid", s->culprit.pid == PID_IRQ ? 0 : s->culprit.pid);
 	json_str(&j, "culprit", s->culprit.comm);
 	json_str(&j, "where", s->where);
 	json_str(&j, "culprit_where", s->culprit_where);
@@ -367,7 +359,8 @@ void live_incident(const struct finding *f, void *live)
 	json_str(&j, "severity", severity_names[f->severity]);
 	json_str(&j, "title", f->title);
 	json_u64(&j, "pid", f->pid);
-	json_u64(&j, "culprit_pid", f->culprits ? f->culprit[0].pid : 0);
+	json_u64(&j, "culprit_pid",
+		 f->culprits && f->culprit[0].pid != PID_IRQ ? f->culprit[0].pid : 0);
 	json_u64(&j, "lost_ns", f->lost_ns);
 	json_close(&j, '}');
 	json_close(&j, '}');

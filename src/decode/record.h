@@ -36,4 +36,8 @@ struct op_delta {
 	uint32_t hist[HIST_BUCKETS];
 };
 
+extern const char *const loss_names[LOSS_COUNT]; /* as in the store: "ring_full" */
+extern const char *const loss_texts[LOSS_COUNT]; /* as people read it */
+extern const char *const host_event_names[HOST_COUNT];
+
 #endif

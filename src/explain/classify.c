@@ -128,11 +128,12 @@ static int served_file(const struct chain *c, int end)
 	return -1;
 }
 
-static struct verdict file_of(const struct chain *c, int h)
+/* It is about the file of hop h; who is the one to ask for it sooner, or to serve it sooner. */
+static struct verdict file_of(const struct chain *c, int h, int who)
 {
 	bool writes = c->hop[h].state == STATE_WRITE || c->hop[h].state == STATE_FSYNC;
 
-	return blame(writes ? CAUSE_disk_write : CAUSE_disk_read, h, h);
+	return blame(writes ? CAUSE_disk_write : CAUSE_disk_read, who, h);
 }
 
 /* ---- what the last hop did ---- */
@@ -170,6 +171,9 @@ static struct verdict own_work(const struct chain *c, int end)
 		return held_gil(c, end, end - 1);
 	if (link->state == STATE_GPU)
 		return healthy(HEALTHY_gpu);
+	/* Memory of one's own is given by the kernel; a stranger has files that are mapped. */
+	if (link->state == STATE_FAULT && c->hop[end].relation == RELATION_foreign)
+		return guess(CAUSE_disk_read, end, end - 1);
 	if (link->state == STATE_SLEEP && end == 1)
 		return blame(CAUSE_self_sleep, 0, -1);
 	if (cause == CAUSE_lock && link->state == STATE_FUTEX && feeds_sender(c, end))
@@ -232,7 +236,7 @@ static struct verdict by_state(const struct chain *c, int end, const struct arou
 	case STATE_PATH:
 	case STATE_WRITE:
 	case STATE_FSYNC:
-		return file_of(c, end);
+		return file_of(c, end, end);
 	case STATE_URING:
 	case STATE_MMAP:
 	case STATE_SYSCALL:
@@ -303,7 +307,7 @@ struct verdict classify(const struct chain *c, enum op_class place, const struct
 	if (driver_waits(c, end, place))
 		return healthy(is(place, GPU_CALLS) ? HEALTHY_gpu : HEALTHY_small);
 	h = served_file(c, end);
-	v = h >= 0 ? file_of(c, h) : by_state(c, end, around);
+	v = h >= 0 ? file_of(c, h, end) : by_state(c, end, around);
 	if (around->killed && by_the_kill(c, end, v.cause))
 		return blame(CAUSE_oom, WHO_NOBODY, -1);
 	return v;

@@ -31,6 +31,7 @@ static void place(struct finding *found, const struct thread_facts *first, int n
 		memcpy(found->thread_comm, first[i].comm, sizeof(found->thread_comm));
 		memcpy(found->cmdline, first[i].cmdline, sizeof(found->cmdline));
 		memcpy(found->python_note, first[i].python_note, sizeof(found->python_note));
+		memcpy(found->cgroup, first[i].cgroup, sizeof(found->cgroup));
 	}
 }
 
@@ -43,6 +44,7 @@ static void judge(const struct facts *f, const struct thread_facts *first, int n
 		if (!rules[i](f, first, n, &found))
 			continue;
 		place(&found, first, n);
+		find_cgroups(f, &found);
 		e->finding = xrealloc(e->finding, (size_t)e->findings + 1, sizeof(*e->finding));
 		e->finding[e->findings++] = found;
 	}
@@ -167,6 +169,8 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 		err = add_lines(s, &facts, ret);
 	if (!err && in_full)
 		err = store_stack_counts(s, w, &ret->stacks);
+	if (!err)
+		add_happenings(&facts, ret);
 	if (!err && in_full)
 		err = add_evidence(s, &facts, ret);
 	if (!err && in_full)
@@ -239,5 +243,6 @@ void explain_free(struct explanation *e)
 	free(e->finding);
 	free(e->summary);
 	free(e->incident);
+	free(e->happening);
 	*e = (struct explanation){ 0 };
 }

@@ -13,6 +13,8 @@
 #define FIXES_MAX 4
 #define EVIDENCE_MAX 6
 #define EFFECTS_MAX 2
+#define GROUPS_MAX 3
+#define CGROUP_LEN 256
 
 /*
  * The closed list of causes, by name, and what each means. The second column: is it looked for?
@@ -83,13 +85,22 @@ struct line {
 };
 
 struct culprit {
-	uint32_t pid; /* 0: nobody, the CPU was idle */
+	uint32_t pid; /* 0: nobody, the CPU was idle; PID_IRQ: it served interrupts */
 	uint32_t tid; /* 0: not one thread of it */
 	char comm[COMM_LEN];
 	uint64_t ns;
 	double share; /* of the time lost */
 	uint64_t cpus; /* bit per CPU where it happened; CPUs above 63 are not shown */
 	struct line line; /* where it was meanwhile */
+	char cgroup[CGROUP_LEN]; /* "": not known */
+};
+
+/* What several processes of one control group did together. */
+struct cgroup_share {
+	char cgroup[CGROUP_LEN];
+	uint64_t ns;
+	double share; /* of the time lost */
+	int processes;
 };
 
 /* How an op changed between the time outside the finding and inside it. */
@@ -123,8 +134,11 @@ struct finding {
 	int64_t thread;
 	uint32_t pid, tid;
 	char node[65], comm[COMM_LEN], thread_comm[COMM_LEN], cmdline[256], op[64];
+	char cgroup[CGROUP_LEN];
 	struct culprit culprit[CULPRITS_MAX];
 	int culprits;
+	struct cgroup_share group[GROUPS_MAX]; /* of all culprits, those not shown too */
+	int groups;
 	struct thing object;
 	struct chain chain; /* the one with most of it; 0 hops: none, it waited for nobody */
 	uint64_t hop_ns[HOPS_MAX]; /* of all chains that begin like this one, up to that hop */
@@ -161,6 +175,15 @@ struct helper_summary {
 	uint64_t ns;
 };
 
+/* Part of the time in which the GPU had nothing to do. */
+struct idle_part {
+	char what[192]; /* "waiting on a pipe for loader (pid 12)" */
+	enum state state; /* of the thread that the GPU waited for */
+	uint32_t pid, tid; /* who that one waited for; 0: itself */
+	char comm[COMM_LEN];
+	uint64_t ns;
+};
+
 /* Where the time of a process went: its main thread, or its busiest if that one hardly calls. */
 struct summary {
 	uint32_t pid, tid;
@@ -178,6 +201,9 @@ struct summary {
 	uint64_t steps;
 	struct step step_sum;
 	uint32_t step_hist[HIST_BUCKETS];
+	uint64_t idle_ns; /* the GPU had nothing to do, at least; of that, most first: */
+	struct idle_part *idle;
+	int idles;
 };
 
 /* Lost time of all findings at one line of one process. */
@@ -196,6 +222,14 @@ struct incident {
 	uint64_t first_ns, last_ns, lost_ns;
 };
 
+/* Something on the host in that time; whether it did any harm is for the findings to say. */
+struct happening {
+	enum host_event event;
+	uint32_t pid; /* 0: nobody in particular */
+	char comm[COMM_LEN], name[128], cgroup[CGROUP_LEN]; /* name: the other end, the device */
+	uint64_t count, ns, value, first_ns, last_ns; /* value: as in struct host_count */
+};
+
 struct explanation {
 	struct run_info run;
 	struct window window;
@@ -210,6 +244,8 @@ struct explanation {
 	struct stack_counts stacks; /* how much of the trace has lines */
 	struct book *book; /* stacks by id */
 	bool full_stack; /* for the printers: show them */
+	struct happening *happening; /* the rare ones first */
+	int happenings;
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
 	struct account_row account;
 	struct {

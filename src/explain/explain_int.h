@@ -26,7 +26,20 @@ void summarise(const struct facts *f, const struct thread_facts *first, int n,
 	       struct explanation *e);
 void summary_release(struct summary *s);
 
+/* cgroups.c: the container that a control group belongs to, "4f2a9c0e11d3"; "" is none. */
+const char *container_of(const char *cgroup, char *dst, size_t cap);
+
+/* happenings.c */
+void add_happenings(const struct facts *f, struct explanation *e);
+void happening_what(const struct happening *h, char *dst, size_t cap);
+
+/* idle.c: what the GPU waited for, of the threads [first, first + n). */
+void add_idle(const struct facts *f, const struct thread_facts *first, int n, struct summary *sum);
+void idle_part_of(const struct chain *c, struct idle_part *ret);
+
 /* words.c: how things are said, in text and in JSON. */
+/* "stress (pid 12)", or "interrupts". */
+const char *name_who(const char *comm, uint32_t pid, char *dst, size_t cap);
 extern const char *const evidence_names[];
 const char *thing_key(const struct thing *thing); /* its member of "object" */
 

@@ -79,13 +79,21 @@ struct op_sum {
 	uint32_t hist[HIST_BUCKETS];
 };
 
+/* Time in which the GPU waited for this thread. */
+struct idle_ns {
+	int chain; /* index of facts.chain */
+	uint64_t ns;
+	int path; /* index of facts.path */
+};
+
 struct thread_facts {
 	int64_t id, process;
 	struct second *second;
 	struct op_sum *op; /* over the whole window */
-	int seconds, ops;
+	struct idle_ns *idle;
+	int seconds, ops, idles;
 	uint32_t pid, tid;
-	char node[65], process_comm[COMM_LEN], comm[COMM_LEN], cmdline[256];
+	char node[65], process_comm[COMM_LEN], comm[COMM_LEN], cmdline[256], cgroup[CGROUP_LEN];
 	char python_note[160]; /* why its lines cannot be read; "": they can, or it is not Python */
 	uint64_t steps;
 	struct step step_sum;
@@ -114,13 +122,20 @@ struct path {
 struct host_facts {
 	enum host_event event;
 	uint32_t pid;
-	char comm[COMM_LEN];
-	uint64_t at_ns, first_ns, obj, count, ns;
+	char comm[COMM_LEN], name[128], cgroup[CGROUP_LEN];
+	uint64_t at_ns, first_ns, obj, count, ns, value;
 };
 
 /* One pid is known to descend from another. */
 struct descent {
 	uint32_t parent, child;
+};
+
+/* Where somebody belongs who is not traced himself, from some time on. */
+struct belonging {
+	uint32_t pid;
+	uint64_t at_ns;
+	char cgroup[CGROUP_LEN];
 };
 
 struct facts {
@@ -138,6 +153,8 @@ struct facts {
 	int systems;
 	struct descent *descent;
 	int descents;
+	struct belonging *belonging; /* by pid, then time */
+	int belongings;
 	int kills, resends; /* of events */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
@@ -148,6 +165,8 @@ void facts_release(struct facts *f);
 
 /* verdicts.c: fill in what follows from the rest; called by facts_load(). */
 void facts_classify(struct facts *f);
+/* Is this the connection of `ours` (as stop.obj2), seen from either end? */
+bool same_socket(uint64_t ours, uint64_t theirs);
 
 /* host.c: the part of that which is about running between calls. */
 void facts_loads(struct facts *f);
@@ -180,6 +199,12 @@ bool facts_child(const struct facts *f, uint32_t parent, uint32_t pid);
 enum severity severity_of(const struct facts *f, const struct finding *found);
 void add_fix(struct finding *found, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 double percent(uint64_t part, uint64_t whole);
+
+/* cgroups.c: "" is not known. */
+const char *facts_cgroup(const struct facts *f, uint32_t pid, uint64_t at_ns);
+void find_cgroups(const struct facts *f, struct finding *found); /* of its culprits */
+/* Who of these belongs together; ret has its last_ns and lost_ns already. */
+void group_culprits(const struct facts *f, const struct culprit *list, int n, struct finding *ret);
 
 /* "0-14", "1,3": as taskset takes it. */
 void format_cpus(char *dst, size_t cap, uint64_t cpus);

@@ -42,6 +42,7 @@ static int on_thread(const struct thread_info *info, void *arg)
 	text_safe(t->comm, sizeof(t->comm), info->comm);
 	text_safe(t->cmdline, sizeof(t->cmdline), info->cmdline);
 	text_safe(t->python_note, sizeof(t->python_note), info->python_note);
+	text_safe(t->cgroup, sizeof(t->cgroup), info->cgroup);
 	return 0;
 }
 
@@ -234,6 +235,18 @@ static int on_blame(const struct blame_row *row, void *arg)
 	return 0;
 }
 
+static int on_blamed(const struct blamed_row *row, void *arg)
+{
+	struct facts *f = ((struct loading *)arg)->f;
+	struct belonging *b;
+
+	f->belonging = grow(f->belonging, f->belongings, sizeof(*f->belonging));
+	b = &f->belonging[f->belongings++];
+	*b = (struct belonging){ .pid = row->pid, .at_ns = row->at_ns };
+	text_safe(b->cgroup, sizeof(b->cgroup), row->cgroup);
+	return 0;
+}
+
 static int on_step_second(const struct step_info *row, void *arg)
 {
 	struct facts *f = ((struct loading *)arg)->f;
@@ -264,25 +277,42 @@ static int on_step_second(const struct step_info *row, void *arg)
 
 /* ---- waits and their chains ---- */
 
+static int path_index(struct loading *l, int64_t id)
+{
+	int *index = hash_put(l->paths, &id);
+	struct facts *f = l->f;
+
+	if (!*index) {
+		f->path = grow(f->path, f->paths, sizeof(*f->path));
+		f->path[f->paths] = (struct path){ .id = id };
+		*index = ++f->paths;
+	}
+	return *index - 1;
+}
+
+static int on_idle(const struct wait_info *row, void *arg)
+{
+	struct loading *l = arg;
+	struct thread_facts *t = find_thread(l->f, row->thread);
+
+	if (!t)
+		return 0;
+	t->idle = grow(t->idle, t->idles, sizeof(*t->idle));
+	t->idle[t->idles++] = (struct idle_ns){ .path = path_index(l, row->chain), .ns = row->ns };
+	return 0;
+}
+
 static int on_wait(const struct wait_info *row, void *arg)
 {
 	struct loading *l = arg;
-	struct facts *f = l->f;
-	struct second *s = find_second(f, row->thread, row->at_ns);
+	struct second *s = find_second(l->f, row->thread, row->at_ns);
 	enum op_class place = class_of(row->class);
-	int *index;
 
 	if (!s || place == CLASS_COUNT)
 		return 0;
-	index = hash_put(l->paths, &row->chain);
-	if (!*index) {
-		f->path = grow(f->path, f->paths, sizeof(*f->path));
-		f->path[f->paths] = (struct path){ .id = row->chain };
-		*index = ++f->paths;
-	}
 	s->wait = grow(s->wait, s->waits, sizeof(*s->wait));
 	s->wait[s->waits++] = (struct wait){ .place = place,
-					     .path = *index - 1,
+					     .path = path_index(l, row->chain),
 					     .ns = row->ns,
 					     .count = row->count,
 					     .max_ns = row->max_ns };
@@ -310,6 +340,7 @@ static int load_path(struct store *s, struct loading *l, struct path *path)
 		text_safe(hop->name, sizeof(hop->name), raw.hop[i].name);
 		path->stack[i] = hop->stack;
 		hop->stack = 0;
+		text_safe(hop->device, sizeof(hop->device), raw.hop[i].device);
 	}
 	if (raw.hops)
 		id = (int64_t)chain_bare_id(&raw);
@@ -332,6 +363,8 @@ static void set_chains(const struct facts *f)
 			for (int n = 0; n < s->waits; n++)
 				s->wait[n].chain = f->path[s->wait[n].path].chain;
 		}
+		for (int k = 0; k < f->thread[i].idles; k++)
+			f->thread[i].idle[k].chain = f->path[f->thread[i].idle[k].path].chain;
 	}
 }
 
@@ -342,6 +375,8 @@ static int load_waits(struct store *s, struct loading *l)
 	l->chains = hash_new(sizeof(int64_t), sizeof(int));
 	l->paths = hash_new(sizeof(int64_t), sizeof(int));
 	err = store_each_wait(s, l->f->window, on_wait, l);
+	if (!err)
+		err = store_each_idle(s, l->f->window, on_idle, l);
 	for (int i = 0; !err && i < l->f->paths; i++)
 		err = load_path(s, l, &l->f->path[i]);
 	if (!err)
@@ -369,18 +404,14 @@ static int on_sample(const struct sample_info *row, void *arg)
 
 static int on_host_event(const struct host_event_row *row, void *arg)
 {
-	static const char *const names[] = {
-#define X(id, text) #id,
-		HOST_EVENTS(X)
-#undef X
-	};
 	struct facts *f = ((struct loading *)arg)->f;
 	struct host_facts *event;
 
 	for (int i = 0; i < HOST_COUNT; i++) {
-		if (!streq(row->event, names[i]))
+		if (!streq(row->event, host_event_names[i]))
 			continue;
-		if (i != HOST_fork && i != HOST_oom_kill && i != HOST_retransmit)
+		if (i == HOST_exec || i == HOST_exit || i == HOST_reclaim || i == HOST_compaction ||
+		    i == HOST_block_io)
 			break; /* no rule asks for it */
 		f->event = grow(f->event, f->events, sizeof(*f->event));
 		event = &f->event[f->events++];
@@ -390,8 +421,11 @@ static int on_host_event(const struct host_event_row *row, void *arg)
 					      .first_ns = row->first_ns,
 					      .obj = row->obj,
 					      .count = row->count,
-					      .ns = row->ns };
+					      .ns = row->ns,
+					      .value = row->value };
 		text_safe(event->comm, sizeof(event->comm), row->comm);
+		text_safe(event->name, sizeof(event->name), row->name);
+		text_safe(event->cgroup, sizeof(event->cgroup), row->cgroup);
 	}
 	return 0;
 }
@@ -475,6 +509,8 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 	if (!err)
 		err = store_each_blame(s, w, on_blame, &l);
 	if (!err)
+		err = store_each_blamed(s, w, on_blamed, &l);
+	if (!err)
 		err = load_waits(s, &l);
 	if (!err)
 		err = store_each_sample(s, w, on_sample, &l);
@@ -509,6 +545,7 @@ void facts_release(struct facts *f)
 		}
 		free(f->thread[i].second);
 		free(f->thread[i].op);
+		free(f->thread[i].idle);
 	}
 	free(f->thread);
 	free(f->chain);
@@ -516,5 +553,6 @@ void facts_release(struct facts *f)
 	free(f->event);
 	free(f->system);
 	free(f->descent);
+	free(f->belonging);
 	*f = (struct facts){ 0 };
 }

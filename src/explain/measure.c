@@ -367,6 +367,7 @@ void measured_finding(const struct facts *f, const struct question *q, const str
 		memcpy(ret->culprit, m->culprit, sizeof(ret->culprit[0]) * (size_t)ret->culprits);
 	for (int i = 0; i < ret->culprits; i++)
 		ret->culprit[i].share = percent(ret->culprit[i].ns, m->lost);
+	group_culprits(f, m->culprit, m->culprits, ret);
 	if (m->chain >= 0)
 		fill_chain(f, q, m, ret);
 	ret->severity = severity_of(f, ret);

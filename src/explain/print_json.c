@@ -7,6 +7,21 @@
 #include "decode/decode.h"
 #include "explain/explain_int.h"
 
+/* "container": null where there is none; "cgroup": null where it is not known. */
+static void json_cgroup(struct json *j, const char *cgroup)
+{
+	char container[64];
+
+	if (container_of(cgroup, container, sizeof(container))[0])
+		json_str(j, "container", container);
+	else
+		json_null(j, "container");
+	if (cgroup[0])
+		json_str(j, "cgroup", cgroup);
+	else
+		json_null(j, "cgroup");
+}
+
 /* "file", "line" and "func": null where they are not known, and then why. */
 static void json_line(struct json *j, const struct line *line, const char *python_note)
 {
@@ -60,7 +75,7 @@ static void json_where(struct json *j, const struct explanation *e, const struct
 	json_str(j, "op", f->op);
 	json_line(j, &f->where, f->python_note);
 	json_stack(j, e, f->where.stack);
-	json_null(j, "container"); /* not known in this version: said, not left out */
+	json_cgroup(j, f->cgroup);
 	json_null(j, "rank");
 	json_close(j, '}');
 }
@@ -72,12 +87,13 @@ static void json_culprits(struct json *j, const struct finding *f)
 		const struct culprit *c = &f->culprit[i];
 
 		json_open(j, NULL, '{');
-		json_u64(j, "pid", c->pid);
+		json_u64(j, "pid", c->pid == PID_IRQ ? 0 : c->pid);
 		if (c->tid)
 			json_u64(j, "tid", c->tid);
 		json_str(j, "comm", c->comm);
 		json_line(j, &c->line, c->pid == f->pid ? f->python_note : "");
-		json_null(j, "container");
+		json_str(j, "kind", c->pid == PID_IRQ ? "interrupts" : "process");
+		json_cgroup(j, c->cgroup);
 		json_f64(j, "share_pct", c->share);
 		json_u64(j, "ns", c->ns);
 		json_open(j, "cpus", '[');
@@ -85,6 +101,22 @@ static void json_culprits(struct json *j, const struct finding *f)
 			if (c->cpus >> k & 1)
 				json_u64(j, NULL, k);
 		json_close(j, ']');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void json_groups(struct json *j, const struct finding *f)
+{
+	json_open(j, "cgroups", '[');
+	for (int i = 0; i < f->groups; i++) {
+		const struct cgroup_share *g = &f->group[i];
+
+		json_open(j, NULL, '{');
+		json_cgroup(j, g->cgroup);
+		json_i64(j, "processes", g->processes);
+		json_f64(j, "share_pct", g->share);
+		json_u64(j, "ns", g->ns);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -143,6 +175,10 @@ static void json_hops(struct json *j, const struct explanation *e, const struct 
 		json_str(j, "object", object_names[hop->object]);
 		json_str(j, "name", hop->name);
 		json_str(j, "ended_by", waker_names[hop->by]);
+		if (hop->irq >= 0) {
+			json_i64(j, "irq", hop->irq);
+			json_str(j, "device", hop->device);
+		}
 		json_line(j, &f->hop_line[h], hop->pid == f->pid ? f->python_note : "");
 		json_stack(j, e, f->hop_line[h].stack);
 		json_u64(j, "ns", f->hop_ns[h]);
@@ -182,7 +218,7 @@ static void json_own(struct json *j, const struct finding *f)
 			continue;
 		json_open(j, NULL, '{');
 		json_u64(j, "hop", 1);
-		json_u64(j, "pid", c->pid);
+		json_u64(j, "pid", c->pid == PID_IRQ ? 0 : c->pid);
 		json_str(j, "comm", c->comm);
 		json_str(j, "what", c->cpus ? "had that CPU" : "used the same GPU");
 		json_u64(j, "ns", c->ns);
@@ -219,6 +255,7 @@ static void json_finding(struct json *j, const struct explanation *e, const stru
 	json_u64(j, "last_ns", f->last_ns);
 	json_where(j, e, f);
 	json_culprits(j, f);
+	json_groups(j, f);
 	json_object(j, f);
 	json_effects(j, f);
 	json_open(j, "gain_pct", '{');
@@ -284,6 +321,31 @@ static void json_steps(struct json *j, const struct summary *s)
 	json_close(j, '}');
 }
 
+static void json_idle(struct json *j, const struct summary *s)
+{
+	json_open(j, "idle", '{');
+	json_u64(j, "ns", s->idle_ns);
+	json_u64(j, "of_ns", s->total_ns);
+	json_f64(j, "pct", percent(s->idle_ns, s->total_ns));
+	json_open(j, "parts", '[');
+	for (int i = 0; i < s->idles; i++) {
+		const struct idle_part *p = &s->idle[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "what", p->what);
+		json_str(j, "state", state_names[p->state]);
+		json_u64(j, "ns", p->ns);
+		json_f64(j, "pct", percent(p->ns, s->idle_ns));
+		if (p->pid && p->pid != PID_IRQ) {
+			json_u64(j, "pid", p->pid);
+			json_str(j, "comm", p->comm);
+		}
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
 static void json_ops(struct json *j, const struct summary *s)
 {
 	json_open(j, "ops", '[');
@@ -308,7 +370,7 @@ static void json_helpers(struct json *j, const struct summary *s)
 		const struct helper_summary *h = &s->helper[i];
 
 		json_open(j, NULL, '{');
-		json_u64(j, "pid", h->pid);
+		json_u64(j, "pid", h->pid == PID_IRQ ? 0 : h->pid);
 		if (h->tid)
 			json_u64(j, "tid", h->tid);
 		json_str(j, "comm", h->comm);
@@ -346,6 +408,7 @@ static void json_summary(struct json *j, const struct summary *s)
 		json_u64(j, g->name, group_ns(s, g));
 	json_close(j, '}');
 	json_steps(j, s);
+	json_idle(j, s);
 	json_ops(j, s);
 	json_helpers(j, s);
 	json_close(j, '}');
@@ -360,11 +423,34 @@ static void json_incident(struct json *j, const struct incident *i)
 	json_str(j, "title", i->title);
 	json_u64(j, "pid", i->pid);
 	json_str(j, "comm", i->comm);
-	json_u64(j, "culprit_pid", i->culprit_pid);
+	json_u64(j, "culprit_pid", i->culprit_pid == PID_IRQ ? 0 : i->culprit_pid);
 	json_str(j, "culprit", i->culprit);
 	json_u64(j, "first_ns", i->first_ns);
 	json_u64(j, "last_ns", i->last_ns);
 	json_u64(j, "lost_ns", i->lost_ns);
+	json_close(j, '}');
+}
+
+static void json_happening(struct json *j, const struct happening *h)
+{
+	char what[512];
+
+	happening_what(h, what, sizeof(what));
+	json_open(j, NULL, '{');
+	json_str(j, "event", host_event_names[h->event]);
+	json_str(j, "what", what);
+	json_str(j, h->event == HOST_retransmit ? "remote" : "device", h->name);
+	json_u64(j, "pid", h->pid);
+	json_str(j, "comm", h->comm);
+	json_cgroup(j, h->cgroup);
+	json_u64(j, "count", h->count);
+	json_u64(j, "ns", h->ns);
+	if (h->event == HOST_bounce)
+		json_u64(j, "bytes", h->value);
+	if (h->event == HOST_iommu_fault)
+		json_u64(j, "address", h->value);
+	json_u64(j, "first_ns", h->first_ns);
+	json_u64(j, "last_ns", h->last_ns);
 	json_close(j, '}');
 }
 
@@ -459,6 +545,10 @@ void explain_json(struct store *s, const struct explanation *e, FILE *out)
 	json_open(&j, "incidents", '[');
 	for (int i = 0; i < e->incidents; i++)
 		json_incident(&j, &e->incident[i]);
+	json_close(&j, ']');
+	json_open(&j, "host", '[');
+	for (int i = 0; i < e->happenings; i++)
+		json_happening(&j, &e->happening[i]);
 	json_close(&j, ']');
 	json_close(&j, '}');
 	putc('\n', out);

@@ -10,6 +10,8 @@
 #define RULE "----------------------------------------------------------------------------\n"
 #define OPS_SHOWN 8
 #define HELPERS_SHOWN 6
+#define IDLE_SHOWN 5
+#define HAPPENINGS_SHOWN 6
 
 static void print_heading(const struct explanation *e, FILE *out)
 {
@@ -25,10 +27,23 @@ static void print_heading(const struct explanation *e, FILE *out)
 
 /* ---- findings ---- */
 
+/* Only where it tells something: another one than that of the process itself. */
+static void print_cgroup(const struct finding *f, const char *cgroup, FILE *out)
+{
+	char container[64];
+
+	if (!cgroup[0] || streq(cgroup, "/") || streq(cgroup, f->cgroup))
+		return;
+	if (container_of(cgroup, container, sizeof(container))[0])
+		fprintf(out, ", container %s", container);
+	else
+		fprintf(out, ", cgroup %s", cgroup);
+}
+
 /* Those who had a CPU are shown with it; those of a chain are in the chain already. */
 static void print_culprits(const struct finding *f, FILE *out)
 {
-	char ns[UNITS_CAP], cpus[128], at[512];
+	char ns[UNITS_CAP], cpus[128], at[512], who[64];
 
 	for (int i = 0; i < f->culprits && i < 4; i++) {
 		const struct culprit *c = &f->culprit[i];
@@ -37,15 +52,22 @@ static void print_culprits(const struct finding *f, FILE *out)
 			break;
 		if (c->cpus) {
 			format_cpus(cpus, sizeof(cpus), c->cpus);
-			fprintf(out,
-				"          %s (pid %u) ran instead for %s (%.0f %%) on CPU %s\n",
-				c->comm, c->pid, format_ns(ns, sizeof(ns), c->ns), c->share, cpus);
+			fprintf(out, "          %s ran instead for %s (%.0f %%) on CPU %s",
+				name_who(c->comm, c->pid, who, sizeof(who)),
+				format_ns(ns, sizeof(ns), c->ns), c->share, cpus);
 		} else {
-			fprintf(out, "          because of %s (pid %u): %s (%.0f %%)%s\n", c->comm,
-				c->pid, format_ns(ns, sizeof(ns), c->ns), c->share,
+			fprintf(out, "          because of %s: %s (%.0f %%)%s",
+				name_who(c->comm, c->pid, who, sizeof(who)),
+				format_ns(ns, sizeof(ns), c->ns), c->share,
 				print_at(&c->line, at, sizeof(at)));
 		}
+		print_cgroup(f, c->cgroup, out);
+		putc('\n', out);
 	}
+	for (int i = 0; i < f->groups; i++)
+		fprintf(out, "          cgroup %s: %.0f %% together, by %d processes%s\n",
+			f->group[i].cgroup, f->group[i].share, f->group[i].processes,
+			streq(f->group[i].cgroup, f->cgroup) ? " (its own)" : "");
 }
 
 static void print_chain(const struct finding *f, FILE *out)
@@ -168,6 +190,28 @@ static void print_nothing_found(FILE *out)
 	fputs(".\n\n", out);
 }
 
+/* ---- the host ---- */
+
+static void print_happenings(const struct explanation *e, FILE *out)
+{
+	char what[512];
+
+	for (int i = 0; i < e->happenings && i < HAPPENINGS_SHOWN; i++) {
+		const struct happening *h = &e->happening[i];
+
+		happening_what(h, what, sizeof(what));
+		fprintf(out, "%s%s", i ? "                    " : "On the host, too:   ", what);
+		if (h->cgroup[0] && !streq(h->cgroup, "/"))
+			fprintf(out, ", cgroup %s", h->cgroup);
+		putc('\n', out);
+	}
+	if (e->happenings > HAPPENINGS_SHOWN)
+		fprintf(out, "                    ... and %d more, see --json\n",
+			e->happenings - HAPPENINGS_SHOWN);
+	if (e->happenings)
+		putc('\n', out);
+}
+
 /* ---- processes ---- */
 
 static void print_share(const char *text, uint64_t ns, uint64_t total, FILE *out)
@@ -198,6 +242,32 @@ static void print_steps(const struct summary *s, FILE *out)
 		percent(sum->other_ns, sum->dur_ns), percent(sum->idle_ns, sum->dur_ns));
 }
 
+/* All of it: what is too small to be shown is "the rest". */
+static void print_idle(const struct summary *s, FILE *out)
+{
+	char idle[UNITS_CAP], total[UNITS_CAP], ns[UNITS_CAP];
+	uint64_t shown = 0;
+
+	if (percent(s->idle_ns, s->total_ns) < 0.5)
+		return;
+	fprintf(out, "  GPU idle at least %s of %s (%.0f %%), meanwhile this process was:\n",
+		format_ns(idle, sizeof(idle), s->idle_ns),
+		format_ns(total, sizeof(total), s->total_ns), percent(s->idle_ns, s->total_ns));
+	for (int i = 0; i < s->idles && i < IDLE_SHOWN; i++) {
+		const struct idle_part *p = &s->idle[i];
+
+		if (percent(p->ns, s->idle_ns) < 0.5)
+			break;
+		shown += p->ns;
+		fprintf(out, "    %5.1f %%  %8s  %s\n", percent(p->ns, s->idle_ns),
+			format_ns(ns, sizeof(ns), p->ns), p->what);
+	}
+	if (s->idle_ns > shown)
+		fprintf(out, "    %5.1f %%  %8s  the rest\n",
+			percent(s->idle_ns - shown, s->idle_ns),
+			format_ns(ns, sizeof(ns), s->idle_ns - shown));
+}
+
 static void print_ops(const struct summary *s, FILE *out)
 {
 	char p50[UNITS_CAP], p99[UNITS_CAP], calls[UNITS_CAP];
@@ -217,14 +287,15 @@ static void print_ops(const struct summary *s, FILE *out)
 
 static void print_helpers(const struct summary *s, FILE *out)
 {
-	char ns[UNITS_CAP];
+	char ns[UNITS_CAP], id[16];
 
 	for (int i = 0; i < s->helpers && i < HELPERS_SHOWN; i++) {
 		const struct helper_summary *h = &s->helper[i];
 
 		if (percent(h->ns, s->total_ns) < 0.5)
 			break;
-		fprintf(out, "  ! %s %u%s: %s %s\n", h->comm, h->tid ? h->tid : h->pid,
+		snprintf(id, sizeof(id), " %u", h->tid ? h->tid : h->pid);
+		fprintf(out, "  ! %s%s%s: %s %s\n", h->comm, h->pid == PID_IRQ ? "" : id,
 			h->relation == RELATION_child ? " (child)" : "",
 			format_ns(ns, sizeof(ns), h->ns),
 			h->state == STATE_PREEMPTED ? "on the CPU that it needed"
@@ -249,6 +320,7 @@ static void print_process(const struct summary *s, bool in_full, FILE *out)
 	for (const struct group *g = groups; g->name; g++)
 		print_share(g->text, group_ns(s, g), s->total_ns, out);
 	print_steps(s, out);
+	print_idle(s, out);
 	if (in_full)
 		print_helpers(s, out);
 }
@@ -300,6 +372,7 @@ void explain_text(const struct explanation *e, FILE *out)
 		print_finding(e, &e->finding[i], out);
 	if (!e->findings && e->summaries)
 		print_nothing_found(out);
+	print_happenings(e, out);
 	print_processes(e, false, out);
 }
 

@@ -71,6 +71,27 @@ static void weigh(const struct thread_facts *t, bool own, struct contention *ret
 	}
 }
 
+/* Interrupts, or the kernel thread that works off what is left of them. */
+static bool serves_devices(const struct culprit *who)
+{
+	return who->pid == PID_IRQ || starts_with(who->comm, "ksoftirqd/");
+}
+
+static bool advise_on_interrupts(const struct culprit *top, uint32_t winner, struct finding *ret)
+{
+	char busy[128];
+
+	if (!serves_devices(top))
+		return false;
+	format_cpus(busy, sizeof(busy), top->cpus);
+	add_fix(ret,
+		"see whose interrupts come to CPU %s (/proc/interrupts, /proc/softirqs) and move them: "
+		"/proc/irq/N/smp_affinity_list, irqbalance, RPS of the network card",
+		busy);
+	add_fix(ret, "or keep pid %u off CPU %s (taskset, a cpuset)", winner, busy);
+	return true;
+}
+
 /* To whoever took the CPU, where it is one: move it, or let the others win. */
 static void advise_against(const struct facts *f, const struct culprit *top, uint32_t winner,
 			   struct finding *ret)
@@ -78,6 +99,8 @@ static void advise_against(const struct facts *f, const struct culprit *top, uin
 	uint64_t all = f->cpus >= 64 ? ~0ull : (1ull << (f->cpus > 0 ? f->cpus : 0)) - 1;
 	char busy[128], rest[128];
 
+	if (advise_on_interrupts(top, winner, ret))
+		return;
 	format_cpus(busy, sizeof(busy), top->cpus);
 	format_cpus(rest, sizeof(rest), all & ~top->cpus);
 	if (all & ~top->cpus)
@@ -87,6 +110,13 @@ static void advise_against(const struct facts *f, const struct culprit *top, uin
 		"let the training process win: renice -n 19 -p %u, or a cpuset of its own "
 		"for pid %u",
 		top->pid, winner);
+}
+
+/* No single process, but one control group, and not that of the process itself. */
+static bool together(const struct finding *found, const struct thread_facts *t)
+{
+	return found->culprit[0].share < SINGLE_PCT && found->groups &&
+	       found->group[0].share >= SINGLE_PCT && !streq(found->group[0].cgroup, t->cgroup);
 }
 
 static void advise(const struct facts *f, const struct thread_facts *t, struct finding *ret)
@@ -107,6 +137,13 @@ static void advise(const struct facts *f, const struct thread_facts *t, struct f
 			"start fewer workers, or give them other CPUs than %s: they belong to "
 			"pid %u itself",
 			busy, t->pid);
+	if (together(ret, t)) {
+		add_fix(ret,
+			"hold back cgroup %.160s as a whole: a lower cpu.weight (cpu.shares), a "
+			"cpuset without CPU %s",
+			ret->group[0].cgroup, busy);
+		return;
+	}
 	if (top->share < SINGLE_PCT) {
 		add_fix(ret,
 			"no single process is to blame: give pid %u a cpuset of its own, or more cores",
@@ -122,7 +159,10 @@ static void entitle(const struct facts *f, const struct thread_facts *t, int all
 	const struct culprit *top = &ret->culprit[0];
 	bool ours = facts_child(f, t->pid, top->pid);
 
-	if (top->pid == t->pid)
+	if (serves_devices(top) && top->share >= SINGLE_PCT)
+		snprintf(ret->title, sizeof(ret->title),
+			 "CPU contention: interrupts took the CPU that %s needed", t->process_comm);
+	else if (top->pid == t->pid)
 		snprintf(ret->title, sizeof(ret->title),
 			 "CPU contention: the threads of %s compete for too few CPUs",
 			 t->process_comm);
@@ -135,6 +175,10 @@ static void entitle(const struct facts *f, const struct thread_facts *t, int all
 		snprintf(ret->title, sizeof(ret->title),
 			 "CPU contention: %s had the CPU that %s needed", top->comm,
 			 t->process_comm);
+	else if (together(ret, t))
+		snprintf(ret->title, sizeof(ret->title),
+			 "CPU contention: %d processes of cgroup %.60s had the CPU that %s needed",
+			 ret->group[0].processes, ret->group[0].cgroup, t->process_comm);
 	else /* no single culprit: the machine is busy */
 		snprintf(ret->title, sizeof(ret->title),
 			 "CPU contention: %d processes had the CPU that %s needed", all,
@@ -178,6 +222,7 @@ static bool judge(const struct facts *f, const struct thread_facts *first, int n
 		.places = ~0u,
 	};
 	memcpy(ret->culprit, worst.culprit, sizeof(ret->culprit[0]) * (size_t)ret->culprits);
+	group_culprits(f, worst.culprit, worst.culprits, ret);
 	free(worst.culprit);
 	for (int i = 0; i < ret->culprits; i++)
 		ret->culprit[i].share = percent(ret->culprit[i].ns, worst.lost);

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "base/util.h"
-#include "explain/classify.h"
+#include "explain/explain_int.h"
 
 #define FAULTS_PER_MS 2 /* as many make a page fault storm of a stretch of running */
 
@@ -138,6 +138,7 @@ static void say(const struct stall *s, char *dst, size_t cap)
 		[CAUSE_unknown] = { "ended it; what it did before is not known", "" },
 	};
 	const char *does = words[s->cause].does, *thing = words[s->cause].thing;
+	char who[64];
 
 	if (!s->cause)
 		snprintf(dst, cap, "it waited for the GPU, or had nothing to do");
@@ -145,7 +146,8 @@ static void say(const struct stall *s, char *dst, size_t cap)
 		snprintf(dst, cap, "%s%s%s", causes[s->cause - 1].title,
 			 s->object.name[0] ? ": " : "", s->object.name);
 	else
-		snprintf(dst, cap, "%s (pid %u) %s%s%s", s->culprit.comm, s->culprit.pid, does,
+		snprintf(dst, cap, "%s %s%s%s",
+			 name_who(s->culprit.comm, s->culprit.pid, who, sizeof(who)), does,
 			 thing[0] ? " " : "",
 			 thing[0] && s->object.name[0] ? s->object.name : thing);
 }

@@ -155,6 +155,7 @@ void summarise(const struct facts *f, const struct thread_facts *first, int n,
 			busiest = &first[i];
 	add_busiest(&sum, busiest);
 	add_helpers(f, &sum, busiest);
+	add_idle(f, first, n, &sum);
 	for (int i = 0; i < n; i++)
 		add_ops(&sum, &first[i]);
 	if (sum.ops)
@@ -169,4 +170,5 @@ void summary_release(struct summary *s)
 {
 	free(s->op);
 	free(s->helper);
+	free(s->idle);
 }

@@ -52,7 +52,7 @@ static void find_descents(struct facts *f)
 /* ---- what else happened ---- */
 
 /* Seen from the other end, or from here: remote address << 32 | remote port << 16 | own port. */
-static bool same_socket(uint64_t ours, uint64_t theirs)
+bool same_socket(uint64_t ours, uint64_t theirs)
 {
 	uint16_t remote = (uint16_t)(ours >> 16), own = (uint16_t)ours;
 

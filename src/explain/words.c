@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How things are said: the same words in text and in JSON. */
+#include <string.h>
+
 #include "base/util.h"
 #include "explain/explain_int.h"
 
@@ -83,6 +85,15 @@ char *line_text(const struct line *line, const char *python_note, char *dst, siz
 	return dst;
 }
 
+const char *name_who(const char *comm, uint32_t pid, char *dst, size_t cap)
+{
+	if (pid == PID_IRQ)
+		snprintf(dst, cap, "interrupts");
+	else
+		snprintf(dst, cap, "%s (pid %u)", comm, pid);
+	return dst;
+}
+
 void hop_what(const struct chain *c, int h, char *dst, size_t cap)
 {
 	static const char *const enders[WAKER_COUNT] = {
@@ -91,12 +102,19 @@ void hop_what(const struct chain *c, int h, char *dst, size_t cap)
 		[WAKER_irq] = " (device)",
 	};
 	const struct hop *hop = &c->hop[h];
-	const char *ender = h == c->hops - 1 && enders[hop->by] ? enders[hop->by] : "";
+	bool last = h == c->hops - 1;
+	const char *ender = last && enders[hop->by] ? enders[hop->by] : "";
+	size_t n;
 
-	if (STATE_RUNNABLE(hop->state) && hop->cpu_pid)
+	if (STATE_RUNNABLE(hop->state) && hop->cpu_pid == PID_IRQ)
+		snprintf(dst, cap, "waiting for CPU %u, which served interrupts", hop->cpu);
+	else if (STATE_RUNNABLE(hop->state) && hop->cpu_pid)
 		snprintf(dst, cap, "waiting for CPU %u, which %s (pid %u) had", hop->cpu, hop->name,
 			 hop->cpu_pid);
 	else
 		snprintf(dst, cap, "%s%s%s%s", state_texts[hop->state], hop->name[0] ? " " : "",
 			 hop->name, ender);
+	n = strlen(dst);
+	if (last && hop->irq >= 0 && hop->device[0])
+		snprintf(dst + n, cap - n, ", ended by interrupt %d (%s)", hop->irq, hop->device);
 }

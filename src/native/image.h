@@ -83,6 +83,9 @@ struct image {
 	char *debug_path; /* below the folder of debug files; NULL: none */
 	struct extent debuglink, debugdata; /* sections; size 0: none */
 	struct symtab dynsym, symtab;
+	struct extent
+		loop; /* in the file: exported part of CPython's evaluation loop; size 0: none */
+	bool loop_known;
 	struct hash *answers; /* address in the file -> struct answer */
 };
 

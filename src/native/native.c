@@ -320,6 +320,16 @@ static struct map *real_return(struct unwinding *u)
 	}
 }
 
+static void note_function(struct want *w, const struct fde *f)
+{
+	struct cfi_row row;
+
+	w->func_start = f->start;
+	w->func_size = f->size;
+	w->set_up = cfi_row_at(f, f->start, &row) && row.cfa.kind == CFI_VAL_OFFSET &&
+		    (row.cfa.reg != CFI_SP || row.cfa.offset != 8);
+}
+
 enum step { STEP_ON, STEP_END, STEP_LOST };
 
 /* From the frame in u to its caller; fills in what the frame's own FDE tells. */
@@ -332,7 +342,7 @@ static enum step step(struct unwinding *u, struct want *w, struct native_frame *
 
 	if (!eh_find(w->image, w->addr, &u->n->eh, &fde))
 		return STEP_LOST;
-	w->func_start = fde.start;
+	note_function(w, &fde);
 	if (!cfi_row_at(&fde, w->addr, &row))
 		return STEP_LOST;
 	if (!cfi_step(&fde, &row, &u->state, &u->memory, &caller)) {
@@ -411,7 +421,9 @@ bool native_symbol(struct native *n, uint32_t pid, uint64_t addr, const char **r
 		return false;
 	begin_call(n);
 	if (locate(n, proc, procs_find(proc, addr), addr, &w) && !answered(&w)) {
-		w.func_start = eh_find(w.image, w.addr, &n->eh, &fde) ? fde.start : w.addr;
+		w.func_start = w.addr;
+		if (eh_find(w.image, w.addr, &n->eh, &fde))
+			note_function(&w, &fde);
 		symbols_find(n, &w, 1);
 	}
 	if (w.module) {

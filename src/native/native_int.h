@@ -34,13 +34,19 @@ struct want {
 	struct image *image;
 	const char *module; /* where the file is said to be; for .gnu_debuglink */
 	uint64_t addr; /* of the file */
-	uint64_t
-		func_start; /* of its FDE; addr where there is none: symbols without size need one */
+	uint64_t func_start; /* of its FDE; addr where it has none */
+	uint64_t func_size;
+	bool set_up; /* that function begins with a frame already set up: it is part of another */
 	struct answer answer;
 };
 
 /* Answer each of want[0..n), which are all of one file that is open. */
 void symbols_find(struct native *n, struct want *want, size_t count);
+
+#define INTERPRETER_LOOP "_PyEval_EvalFrameDefault"
+
+/* Is an address without a symbol in a part of the evaluation loop? */
+bool cold_loop(const struct want *w);
 
 /* Decide where the file's symbols come from. */
 void symbols_open(struct native *n, struct image *im, const char *module);

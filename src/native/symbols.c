@@ -59,6 +59,26 @@ static int compare(const struct sym *a, const struct sym *b)
 	return a->addr > b->addr ? 1 : -(a->addr < b->addr);
 }
 
+/* One more name of the same address: those first in the string table are kept, in whatever order
+ * they come, so that an index and a scan agree. */
+static void add_alias(struct best *best, const struct sym *s)
+{
+	int last = 0;
+
+	for (int i = 0; i < best->n; i++) {
+		if (best->sym[i].name == s->name) {
+			best->sym[i].local &= s->local;
+			return;
+		}
+		if (best->sym[i].name > best->sym[last].name)
+			last = i;
+	}
+	if (best->n < ALIASES)
+		best->sym[best->n++] = *s;
+	else if (s->name < best->sym[last].name)
+		best->sym[last] = *s;
+}
+
 static void consider(struct best *best, const struct sym *s, const struct want *w)
 {
 	int order;
@@ -68,8 +88,8 @@ static void consider(struct best *best, const struct sym *s, const struct want *
 	order = best->n ? compare(s, &best->sym[0]) : 1;
 	if (order > 0)
 		best->n = 0;
-	if (order >= 0 && best->n < ALIASES)
-		best->sym[best->n++] = *s;
+	if (order >= 0)
+		add_alias(best, s);
 }
 
 typedef bool (*sym_fn)(const struct sym *s, void *arg);
@@ -177,12 +197,11 @@ static bool stream(const struct sym *s, void *arg)
 		else
 			high = middle;
 	}
-	/* Beyond its end, or its function's, no address can be covered. */
 	for (; low < x->n; low++) {
 		const struct want *w = &x->want[low];
 
-		if (s->size ? w->addr - s->addr >= s->size : w->func_start > s->addr)
-			break;
+		if (s->size && w->addr - s->addr >= s->size)
+			break; /* behind its end; the others are too */
 		consider(&x->best[low], s, w);
 	}
 	return true;
@@ -223,7 +242,7 @@ static int awkwardness(const struct sym *s, const char *name)
 
 static bool is_interpreter(const char *symbol)
 {
-	static const char loop[] = "_PyEval_EvalFrameDefault";
+	static const char loop[] = INTERPRETER_LOOP;
 	const char *rest = symbol + sizeof(loop) - 1;
 
 	return starts_with(symbol, loop) && (!*rest || *rest == '.');
@@ -351,6 +370,10 @@ void symbols_find(struct native *n, struct want *want, size_t count)
 	for (size_t i = 0; i < SYMBOLS_MAX_TABLES; i++) {
 		if (im->symbols[i].from != FROM_NONE)
 			ask_table(n, im, &im->symbols[i], want, count);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!want[i].answer.func[0] && cold_loop(&want[i]))
+			want[i].answer = (struct answer){ INTERPRETER_LOOP ".cold", true };
 	}
 	if (im->answers && hash_count(im->answers) + count > ANSWERS_MAX) {
 		hash_free(im->answers);

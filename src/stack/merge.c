@@ -91,13 +91,14 @@ static bool choose(struct merging *m)
 }
 
 int merge(struct stacks *s, const struct native_stack *native, const struct stack *python,
-	  const uint64_t *anchor, const struct frame *ret[FRAMES_MAX])
+	  const uint64_t *anchor, const struct frame *ret[FRAMES_MAX], bool *ret_joined)
 {
 	struct merging m = {
 		.s = s, .native = native, .python = python, .anchor = anchor, .ret = ret
 	};
 	int c = 0, p = 0;
 
+	*ret_joined = false;
 	for (int i = 0; python && i < python->frames; i++)
 		m.anchored |= anchor[i] != 0;
 	if (!python || !choose(&m)) {
@@ -113,6 +114,7 @@ int merge(struct stacks *s, const struct native_stack *native, const struct stac
 			add_python(&m, p, python->frames);
 			return m.n;
 		}
+		*ret_joined = true;
 		add_native(&m, c, loop);
 		add_python(&m, p, end);
 		c = loop + 1;

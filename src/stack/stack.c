@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "stack/stack_int.h"
 
-#define BYTES_MAX (64u << 20)
+#define BYTES_MAX (16u << 20)
 #define OVERHEAD 128
 
 static void tables_new(struct stacks *s)
@@ -208,6 +208,7 @@ static bool news_c_stack(struct stacks *s, const void *record, size_t size)
 	const struct frame *frame[FRAMES_MAX];
 	struct seen base = { .stack = NULL }, *seen;
 	const struct stack *stack;
+	bool joined;
 	int n;
 
 	if (size < head || size > sizeof(*s->c))
@@ -228,10 +229,12 @@ static bool news_c_stack(struct stacks *s, const void *record, size_t size)
 		return true; /* the Python stack alone, then */
 	if (s->unwound->frames > NATIVE_FRAMES)
 		s->unwound->frames = NATIVE_FRAMES;
-	n = merge(s, s->unwound, base.stack, base.anchor, frame);
+	n = merge(s, s->unwound, base.stack, base.anchor, frame, &joined);
 	if (!n)
 		return true;
-	stack = intern_stack(s, frame, n, base.stack ? base.stack->flags : 0);
+	stack = intern_stack(s, frame, n,
+			     (base.stack ? base.stack->flags : 0) |
+				     (joined ? STACK_JOINED : STACK_APART));
 	*remember(s, s->c->stack, s->c->site) =
 		(struct seen){ .stack = stack, .generation = base.generation };
 	return true;

@@ -77,6 +77,6 @@ void code_release(struct stacks *s, struct code *c);
  * of Python are there, in their order. How many there are in ret.
  */
 int merge(struct stacks *s, const struct native_stack *native, const struct stack *python,
-	  const uint64_t *anchor, const struct frame *ret[FRAMES_MAX]);
+	  const uint64_t *anchor, const struct frame *ret[FRAMES_MAX], bool *ret_joined);
 
 #endif

@@ -88,6 +88,7 @@ static int thread_row(sqlite3_stmt *stmt, void *arg)
 		.pid = column_u32(stmt, 7),
 		.tid = column_u32(stmt, 8),
 		.python_note = column_text(stmt, 9),
+		.cgroup = column_text(stmt, 10),
 	};
 	struct to *to = arg;
 
@@ -102,10 +103,11 @@ int store_each_thread(struct store *s, struct window w,
 	int err = store_query(
 		s,
 		"SELECT t.id, p.id, n.name, pc.text, tc.text, cl.text, p.python, p.pid, t.tid,"
-		" p.python_note"
+		" p.python_note, cg.text"
 		" FROM thread t JOIN process p ON p.id=t.process JOIN run r ON r.id=p.run"
 		" JOIN node n ON n.id=r.node JOIN string pc ON pc.id=p.comm"
 		" JOIN string tc ON tc.id=t.comm JOIN string cl ON cl.id=p.cmdline"
+		" LEFT JOIN string cg ON cg.id=p.cgroup"
 		" WHERE t.first_ns <= ?2 AND coalesce(t.exit_ns, ?2) >= ?1 ORDER BY t.id",
 		w, &stmt);
 

@@ -69,6 +69,33 @@ int store_each_blame(struct store *s, struct window w, int (*fn)(const struct bl
 	return err ? err : store_rows(s, stmt, blame_row, &to);
 }
 
+static int blamed_row(sqlite3_stmt *stmt, void *arg)
+{
+	struct blamed_row row = {
+		.at_ns = column_u64(stmt, 0),
+		.pid = column_u32(stmt, 1),
+		.comm = column_text(stmt, 2),
+		.cgroup = column_text(stmt, 3),
+	};
+	struct to *to = arg;
+
+	return ((int (*)(const struct blamed_row *, void *))to->fn)(&row, to->arg);
+}
+
+int store_each_blamed(struct store *s, struct window w,
+		      int (*fn)(const struct blamed_row *, void *), void *arg)
+{
+	struct to to = { (void *)fn, arg };
+	sqlite3_stmt *stmt;
+	int err = store_query(s,
+			      "SELECT at_ns, pid, c.text, g.text FROM blamed"
+			      " LEFT JOIN string c ON c.id=comm LEFT JOIN string g ON g.id=cgroup"
+			      " WHERE at_ns <= ?2 ORDER BY pid, at_ns",
+			      w, &stmt);
+
+	return err ? err : store_rows(s, stmt, blamed_row, &to);
+}
+
 static int call_row(sqlite3_stmt *stmt, void *arg)
 {
 	struct call_row row = {

@@ -13,6 +13,9 @@ static int host_event_row(sqlite3_stmt *stmt, void *arg)
 		.obj = column_bits(stmt, 5),
 		.count = column_u64(stmt, 6),
 		.ns = column_u64(stmt, 7),
+		.name = column_text(stmt, 8),
+		.cgroup = column_text(stmt, 9),
+		.value = column_bits(stmt, 10),
 	};
 	struct to *to = arg;
 
@@ -25,8 +28,10 @@ int store_each_host_event(struct store *s, struct window w,
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
 	int err = store_query(s,
-			      "SELECT event, text, pid, at_ns, first_ns, obj, count, ns"
-			      " FROM host_event JOIN string ON string.id=comm"
+			      "SELECT event, c.text, pid, at_ns, first_ns, obj, count, ns,"
+			      " n.text, g.text, value FROM host_event JOIN string c ON c.id=comm"
+			      " LEFT JOIN string n ON n.id=host_event.name"
+			      " LEFT JOIN string g ON g.id=cgroup"
 			      " WHERE at_ns >= ?1 AND first_ns <= ?2"
 			      " ORDER BY at_ns, host_event.rowid",
 			      w, &stmt);

@@ -37,6 +37,20 @@ int store_each_wait(struct store *s, struct window w, int (*fn)(const struct wai
 	return err ? err : store_rows(s, stmt, wait_row, &to);
 }
 
+int store_each_idle(struct store *s, struct window w, int (*fn)(const struct wait_info *, void *),
+		    void *arg)
+{
+	struct to to = { (void *)fn, arg };
+	sqlite3_stmt *stmt;
+	int err = store_query(s,
+			      "SELECT thread, chain, '', '', at_ns, ns, count, max_ns"
+			      " FROM idle_second WHERE at_ns > ?1 AND at_ns <= ?2"
+			      " ORDER BY thread, at_ns, chain",
+			      w, &stmt);
+
+	return err ? err : store_rows(s, stmt, wait_row, &to);
+}
+
 static int call_wait_row(sqlite3_stmt *stmt, void *arg)
 {
 	struct to *to = arg;
@@ -81,7 +95,7 @@ struct found {
 static int hop_row(sqlite3_stmt *stmt, void *arg)
 {
 	struct found *f = arg;
-	int64_t nr = sqlite3_column_int64(stmt, 11);
+	int64_t nr = sqlite3_column_int64(stmt, 11), irq = sqlite3_column_int64(stmt, 17);
 	struct hop *hop;
 
 	if (!f->any)
@@ -105,7 +119,7 @@ static int hop_row(sqlite3_stmt *stmt, void *arg)
 		.cpu = column_u32(stmt, 9),
 		.cpu_pid = column_u32(stmt, 10),
 		.nr = nr < 0 || nr > INT16_MAX ? -1 : (int)nr,
-		.irq = -1,
+		.irq = irq < 0 || irq > INT16_MAX ? -1 : (int)irq,
 		.fd = -1,
 		.flags = column_u32(stmt, 12),
 		.obj = column_bits(stmt, 13),
@@ -114,6 +128,7 @@ static int hop_row(sqlite3_stmt *stmt, void *arg)
 	};
 	str_copy(hop->comm, sizeof(hop->comm), column_text(stmt, 4));
 	str_copy(hop->name, sizeof(hop->name), column_text(stmt, 15));
+	str_copy(hop->device, sizeof(hop->device), column_text(stmt, 18));
 	return 0;
 }
 
@@ -121,14 +136,15 @@ int store_find_chain(struct store *s, int64_t id, struct chain *ret)
 {
 	struct found f = { 0 };
 	sqlite3_stmt *stmt;
-	int err =
-		store_query(s,
-			    "SELECT complete, n, pid, tid, c.text, relation, state, waker, object,"
-			    " cpu, cpu_pid, nr, flags, obj, obj2, w.text, hop.stack FROM chain"
-			    " LEFT JOIN hop ON hop.chain=chain.id AND n >= 0"
-			    " LEFT JOIN string c ON c.id=comm LEFT JOIN string w ON w.id=hop.name"
-			    " WHERE chain.id=?3 ORDER BY n",
-			    (struct window){ 0, 0 }, &stmt);
+	int err = store_query(
+		s,
+		"SELECT complete, n, pid, tid, c.text, relation, state, waker, object,"
+		" cpu, cpu_pid, nr, flags, obj, obj2, w.text, hop.stack, irq, d.text FROM chain"
+		" LEFT JOIN hop ON hop.chain=chain.id AND n >= 0"
+		" LEFT JOIN string c ON c.id=comm LEFT JOIN string w ON w.id=hop.name"
+		" LEFT JOIN string d ON d.id=device"
+		" WHERE chain.id=?3 ORDER BY n",
+		(struct window){ 0, 0 }, &stmt);
 
 	if (err)
 		return err;

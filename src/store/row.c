@@ -25,12 +25,13 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			   " total_ns, max_ns" ACCOUNT_COLUMNS ", hist)"
 			   " VALUES(?,?,?,?,?,?,?,?,?" ACCOUNT_MARKS ",?)",
 	[STMT_BLAME] = "INSERT INTO blame_second VALUES(?,?,?,?,?,?)",
+	[STMT_BLAMED] = "INSERT OR IGNORE INTO blamed VALUES(?,?,?,?,?)",
 	[STMT_CALL] = "INSERT INTO call(thread, op, next_op, start_ns, dur_ns, because, depth, ret,"
 		      " bytes, stream, aux, out, usual_ns, site, stack" ACCOUNT_COLUMNS ")"
 		      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?" ACCOUNT_MARKS ")",
 	[STMT_CULPRIT] = "INSERT INTO call_culprit VALUES(?,?,?,?,?)",
 	[STMT_CHAIN] = "INSERT OR IGNORE INTO chain VALUES(?,?)",
-	[STMT_HOP] = "INSERT OR IGNORE INTO hop VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[STMT_HOP] = "INSERT OR IGNORE INTO hop VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_FRAME] = "INSERT OR IGNORE INTO frame VALUES(?,?,?,?,?)",
 	[STMT_STACK] = "INSERT OR IGNORE INTO stack VALUES(?,?,?)",
 	[STMT_STACK_FRAME] = "INSERT OR IGNORE INTO stack_frame VALUES(?,?,?)",
@@ -44,9 +45,13 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			     " DO UPDATE SET ns=ns+excluded.ns, count=count+excluded.count,"
 			     " max_ns=max(max_ns, excluded.max_ns)",
 	[STMT_CALL_WAIT] = "INSERT INTO call_wait VALUES(?,?,?)",
+	[STMT_IDLE_SECOND] = "INSERT INTO idle_second VALUES(?,?,?,?,?,?)"
+			     " ON CONFLICT(thread, at_ns, chain)"
+			     " DO UPDATE SET ns=ns+excluded.ns, count=count+excluded.count,"
+			     " max_ns=max(max_ns, excluded.max_ns)",
 	[STMT_STEP] = "INSERT INTO step VALUES(?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_STEP_SECOND] = "INSERT INTO step_second VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[STMT_HOST_EVENT] = "INSERT INTO host_event VALUES(?,?,?,?,?,?,?,?,?)",
+	[STMT_HOST_EVENT] = "INSERT INTO host_event VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_SYSTEM_SECOND] = "INSERT INTO system_second(run, at_ns, busy_pct, iowait_pct,"
 			       " steal_pct, load1, running, blocked, mem_total_kb,"
 			       " mem_available_kb, swap_used_kb, swap_in_pages, swap_out_pages,"

@@ -79,7 +79,8 @@ CREATE TABLE frame(
 
 CREATE TABLE stack(
 	id INTEGER PRIMARY KEY,
-	flags INTEGER NOT NULL, -- bits: 1 cut at the outer end, 2 an outer frame could not be read
+	flags INTEGER NOT NULL, -- bits: 1 cut at the outer end, 2 an outer frame could not be read,
+		-- 4 native frames end at the interpreter's loop, 8 they do not
 	line INTEGER REFERENCES frame(id) -- the innermost that the user wrote; NULL = none
 );
 
@@ -142,13 +143,23 @@ CREATE INDEX op_second_at ON op_second(at_ns);
 CREATE TABLE blame_second(
 	thread INTEGER NOT NULL REFERENCES thread(id),
 	at_ns INTEGER NOT NULL,
-	pid INTEGER NOT NULL, -- 0 = the CPU was idle: wake-up latency
+	pid INTEGER NOT NULL, -- 0 = the CPU was idle: wake-up latency; -1 = it served interrupts
 	cpu INTEGER NOT NULL,
 	comm INTEGER NOT NULL REFERENCES string(id),
 	ns INTEGER NOT NULL,
 	PRIMARY KEY(thread, at_ns, pid, cpu)
 ) WITHOUT ROWID;
 CREATE INDEX blame_second_at ON blame_second(at_ns);
+
+-- Whoever had a CPU or is on a chain: where he belongs. Told when he is first seen, and under another name.
+CREATE TABLE blamed(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL,
+	pid INTEGER NOT NULL,
+	comm INTEGER NOT NULL REFERENCES string(id),
+	cgroup INTEGER NOT NULL REFERENCES string(id), -- '' = gone before anybody looked
+	PRIMARY KEY(run, pid, at_ns)
+) WITHOUT ROWID;
 
 -- Single calls and gaps that were slow, first of their kind, failed, or sampled: see because.
 CREATE TABLE call(
@@ -228,12 +239,14 @@ CREATE TABLE hop(
 	object TEXT NOT NULL, -- what kind of thing it waited for, '' = none
 	name INTEGER NOT NULL REFERENCES string(id), -- of that thing, or of who had the CPU
 	cpu INTEGER NOT NULL,
-	cpu_pid INTEGER NOT NULL, -- who had the CPU; 0 = nobody
+	cpu_pid INTEGER NOT NULL, -- who had the CPU; 0 = nobody, -1 = interrupts
 	nr INTEGER NOT NULL, -- system call, -1 = none
 	flags INTEGER NOT NULL, -- bits: 1 rebuilt, 2 on CPU, 4 packets lost, 8 I/O wait
 	obj INTEGER NOT NULL,
 	obj2 INTEGER NOT NULL,
 	stack INTEGER NOT NULL, -- where it was; as call.stack
+	irq INTEGER NOT NULL, -- that ended it, the first time; -1 = none, or not known
+	device INTEGER NOT NULL REFERENCES string(id), -- whose interrupt that is, '' = not known
 	PRIMARY KEY(chain, n)
 ) WITHOUT ROWID;
 
@@ -261,6 +274,19 @@ CREATE TABLE sample_second(
 	PRIMARY KEY(thread, at_ns, op, stack)
 ) WITHOUT ROWID;
 CREATE INDEX sample_second_at ON sample_second(at_ns);
+
+-- When the GPU had nothing to do (at least), by what the thread did that gave it work next. The rows of
+-- a second add up; running is a chain of one hop.
+CREATE TABLE idle_second(
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	at_ns INTEGER NOT NULL,
+	chain INTEGER NOT NULL REFERENCES chain(id),
+	ns INTEGER NOT NULL,
+	count INTEGER NOT NULL,
+	max_ns INTEGER NOT NULL,
+	PRIMARY KEY(thread, at_ns, chain)
+) WITHOUT ROWID;
+CREATE INDEX idle_second_at ON idle_second(at_ns);
 
 CREATE TABLE call_wait(
 	call INTEGER NOT NULL REFERENCES call(id),
@@ -311,8 +337,11 @@ CREATE TABLE host_event(
 	pid INTEGER NOT NULL,
 	comm INTEGER NOT NULL REFERENCES string(id),
 	obj INTEGER NOT NULL,
+	name INTEGER NOT NULL REFERENCES string(id), -- of that: the other end, the device
+	cgroup INTEGER NOT NULL REFERENCES string(id), -- '' = not known
 	count INTEGER NOT NULL,
-	ns INTEGER NOT NULL
+	ns INTEGER NOT NULL,
+	value INTEGER NOT NULL -- bounce: bytes; iommu_fault: the first address
 );
 CREATE INDEX host_event_at ON host_event(at_ns);
 

@@ -71,6 +71,10 @@ int store_thread_exit(struct store *s, int64_t thread, const char *comm, uint64_
 int store_op_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		    const struct op_delta *delta);
 int store_blame_second(struct store *s, int64_t thread, uint64_t at_boot_ns, const struct who *who);
+/* Where somebody belongs who had a CPU or is on a chain. cgroup "": not known. */
+int store_blamed(struct store *s, uint64_t at_boot_ns, uint32_t pid, const char *comm,
+		 const char *cgroup);
+
 /* rec->stack is the id of the content already, or a reason. ret_call: the row's id; may be NULL. */
 int store_call(struct store *s, int64_t thread, const struct record *rec, int64_t *ret_call);
 int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_t count);
@@ -96,6 +100,9 @@ struct wait_row {
 };
 int store_wait_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		      const struct wait_row *row);
+/* The same of time in which the GPU had nothing to do; row->op means nothing. */
+int store_idle_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
+		      const struct wait_row *row);
 /* `call` as store_call() gave it. */
 int store_call_wait(struct store *s, int64_t call, int64_t chain, uint64_t ns);
 
@@ -108,7 +115,9 @@ struct step_sum {
 int store_step_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		      const struct step_sum *row);
 
-int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh);
+/* name: of key->obj; cgroup: whose. "": not known. */
+int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh,
+		     const char *name, const char *cgroup);
 
 /* Negative: this host does not tell (stored as NULL). */
 struct system_row {
@@ -155,7 +164,7 @@ int store_span(struct store *s, struct window *ret);
 
 struct thread_info {
 	int64_t thread, process;
-	const char *node, *process_comm, *comm, *cmdline, *python, *python_note;
+	const char *node, *process_comm, *comm, *cmdline, *cgroup, *python, *python_note;
 	uint32_t pid, tid;
 };
 
@@ -185,6 +194,15 @@ struct blame_row {
 int store_each_blame(struct store *s, struct window w, int (*fn)(const struct blame_row *, void *),
 		     void *arg);
 
+struct blamed_row {
+	uint64_t at_ns;
+	uint32_t pid;
+	const char *comm, *cgroup;
+};
+/* Everybody told of before the end of the window, by pid, then time. */
+int store_each_blamed(struct store *s, struct window w,
+		      int (*fn)(const struct blamed_row *, void *), void *arg);
+
 struct call_row {
 	int64_t id, thread;
 	const char *symbol, *next; /* next: NULL unless a gap */
@@ -210,7 +228,11 @@ struct wait_info {
 int store_each_wait(struct store *s, struct window w, int (*fn)(const struct wait_info *, void *),
 		    void *arg);
 
-/* A chain by its id; only what explains needs is filled in (no serial, fd, irq). -ENOENT: none. */
+/* symbol and class are "". */
+int store_each_idle(struct store *s, struct window w, int (*fn)(const struct wait_info *, void *),
+		    void *arg);
+
+/* A chain by its id; only what explains needs is filled in (no serial, no fd). -ENOENT: none. */
 int store_find_chain(struct store *s, int64_t id, struct chain *ret);
 
 /* ---- stacks: ids are those of their content; below STACK_REASONS it is why there is none ---- */
@@ -252,9 +274,9 @@ int store_each_step_second(struct store *s, struct window w,
 			   int (*fn)(const struct step_info *, void *), void *arg);
 
 struct host_event_row {
-	const char *event, *comm;
+	const char *event, *comm, *name, *cgroup;
 	uint32_t pid;
-	uint64_t at_ns, first_ns, obj, count, ns;
+	uint64_t at_ns, first_ns, obj, count, ns, value;
 };
 int store_each_host_event(struct store *s, struct window w,
 			  int (*fn)(const struct host_event_row *, void *), void *arg);

@@ -28,11 +28,24 @@ int store_blame_second(struct store *s, int64_t thread, uint64_t at_boot_ns, con
 
 	row_i64(&r, thread);
 	row_time(&r, at_boot_ns);
-	row_i64(&r, who->pid);
+	row_i64(&r, (int32_t)who->pid); /* PID_IRQ is -1 */
 	row_i64(&r, who->cpu);
 	row_comm(&r, who->comm);
 	row_u64(&r, who->ns);
 	return row_end(&r, "insert blame");
+}
+
+int store_blamed(struct store *s, uint64_t at_boot_ns, uint32_t pid, const char *comm,
+		 const char *cgroup)
+{
+	struct row r = row_begin(s, STMT_BLAMED);
+
+	row_i64(&r, s->run);
+	row_time(&r, at_boot_ns);
+	row_i64(&r, pid);
+	row_string(&r, comm);
+	row_string(&r, cgroup);
+	return row_end(&r, "insert blamed");
 }
 
 static int store_culprit(struct store *s, int64_t call, const struct who *who)
@@ -40,7 +53,7 @@ static int store_culprit(struct store *s, int64_t call, const struct who *who)
 	struct row r = row_begin(s, STMT_CULPRIT);
 
 	row_i64(&r, call);
-	row_i64(&r, who->pid);
+	row_i64(&r, (int32_t)who->pid);
 	row_i64(&r, who->cpu);
 	row_comm(&r, who->comm);
 	row_u64(&r, who->ns);

@@ -6,13 +6,8 @@
 #include "base/fail.h"
 #include "store/store_int.h"
 
-static const char *const event_names[HOST_COUNT] = {
-#define X(id, text) #id,
-	HOST_EVENTS(X)
-#undef X
-};
-
-int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh)
+int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh,
+		     const char *name, const char *cgroup)
 {
 	struct row r;
 
@@ -22,12 +17,15 @@ int store_host_event(struct store *s, const struct host_key *key, const struct h
 	row_i64(&r, s->run);
 	row_time(&r, fresh->last_ns);
 	row_time(&r, fresh->first_ns);
-	row_text(&r, event_names[key->event]);
+	row_text(&r, host_event_names[key->event]);
 	row_i64(&r, key->pid);
 	row_comm(&r, fresh->comm);
 	row_bits(&r, key->obj);
+	row_string(&r, name);
+	row_string(&r, cgroup);
 	row_u64(&r, fresh->count);
 	row_u64(&r, fresh->ns);
+	row_bits(&r, fresh->value);
 	return row_end(&r, "insert host_event");
 }
 
@@ -77,7 +75,7 @@ int store_incident(struct store *s, struct incident_row *row)
 
 	row_text(&r, row->severity);
 	row_string(&r, row->title);
-	row_i64(&r, row->culprit_pid);
+	row_i64(&r, (int32_t)row->culprit_pid);
 	row_string(&r, row->culprit);
 	row_u64(&r, row->first_ns);
 	row_u64(&r, row->last_ns);

@@ -19,12 +19,14 @@ static int store_hop(struct store *s, int64_t chain, int n, const struct hop *ho
 	row_text(&r, hop->object == OBJECT_none ? "" : object_names[hop->object]);
 	row_string(&r, name);
 	row_i64(&r, hop->cpu);
-	row_i64(&r, hop->cpu_pid);
+	row_i64(&r, (int32_t)hop->cpu_pid);
 	row_i64(&r, hop->nr);
 	row_i64(&r, hop->flags);
 	row_bits(&r, hop->obj);
 	row_bits(&r, hop->obj2);
 	row_bits(&r, hop->stack);
+	row_i64(&r, hop->irq);
+	row_string(&r, hop->device);
 	return row_end(&r, "insert hop");
 }
 
@@ -65,6 +67,20 @@ int store_wait_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 	row_u64(&r, row->count);
 	row_u64(&r, row->max_ns);
 	return row_end(&r, "insert wait_second");
+}
+
+int store_idle_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
+		      const struct wait_row *row)
+{
+	struct row r = row_begin(s, STMT_IDLE_SECOND);
+
+	row_i64(&r, thread);
+	row_time(&r, at_boot_ns);
+	row_i64(&r, row->chain);
+	row_u64(&r, row->ns);
+	row_u64(&r, row->count);
+	row_u64(&r, row->max_ns);
+	return row_end(&r, "insert idle_second");
 }
 
 int store_call_wait(struct store *s, int64_t call, int64_t chain, uint64_t ns)

@@ -26,8 +26,10 @@ off = db.execute("select count(*), sum(dur_ns <> %s) from call" % columns.replac
 print("sums", off[0], off[1])
 for line in open(sys.argv[2]):
     name, start, end = line.split()
-    gap = db.execute("select call.id, dur_ns, %s from call join op on op.id = op where class = 'gap' "
-                     "and start_ns + dur_ns between ? and ? order by dur_ns desc" % columns,
+    gap = db.execute("select call.id, dur_ns, %s from call join op on op.id = op join thread on thread.id = thread "
+                     "join process on process.id = process join string on string.id = cmdline "
+                     "where class = 'gap' and text like '%%waits.py%%' "
+                     "and call.start_ns + dur_ns between ? and ? order by dur_ns desc" % columns,
                      (int(start), int(end))).fetchone()
     if not gap:
         print("wait", name, "not stored")
@@ -67,6 +69,11 @@ is "gc: state" "$(awk '$1 == "wait" && $2 == "gc" { print $3 }' "$dir/told")" gc
 
 is "wake-ups by interrupts name no task" "$(sql "SELECT count(*) FROM hop AS a JOIN hop AS b ON
 	b.chain = a.chain AND b.n = a.n + 1 WHERE a.waker IN ('irq', 'block', 'net', 'timer')")" 0
+# The interrupt that ends a read of the disk belongs to a device; where a kernel thread ends it, none is told.
+is "interrupts have their device's name" "$(sql "SELECT count(*) FROM hop JOIN string ON string.id = device
+	WHERE irq >= 0 AND waker IN ('irq', 'block', 'net') AND text = ''")" 0
+at_least "waits that a named interrupt ended" "$(sql "SELECT count(*) FROM hop JOIN string ON string.id = device
+	WHERE irq >= 0 AND text <> ''")" 1
 is "the file is named" "$(sql "SELECT count(*) > 0 FROM hop JOIN string ON string.id = name
 	WHERE state = 'read' AND text LIKE '%/data'")" 1
 

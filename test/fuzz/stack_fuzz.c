@@ -12,16 +12,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* Where the tree has no unwinder; it is never called here. */
-__attribute__((weak)) bool native_unwind(struct native *n, const struct c_stack *c,
-					 struct native_stack *ret)
-{
-	(void)n;
-	(void)c;
-	(void)ret;
-	return false;
-}
-
 struct fuzz {
 	const uint8_t *data;
 	size_t len;

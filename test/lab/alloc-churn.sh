@@ -3,6 +3,7 @@
 # The loop allocates its buffers anew in every step, which is dear.
 # cause: alloc-churn
 # culprit: self
+# line: device.py:alloc
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

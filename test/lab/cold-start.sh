@@ -3,6 +3,7 @@
 # The first call opens the device and loads code, which takes long; then all is well.
 # cause: cold-start
 # culprit: self
+# line: device.py:first
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

@@ -3,6 +3,7 @@
 # The loop writes to memory that it has not got yet: every page is a fault.
 # cause: page-fault
 # culprit: self
+# line: memory.py:write
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

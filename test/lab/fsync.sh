@@ -3,6 +3,7 @@
 # The loop writes a checkpoint every few steps and waits until a slow disk has it.
 # cause: disk-write
 # culprit: self
+# line: memory.py:fsync
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

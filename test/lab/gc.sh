@@ -11,7 +11,9 @@ cpus
 either --sick
 sick=$chosen
 pick --explicit --explicit ""
+explicit=$picked
 rnd 3
-work "$cpu" think collect --objects $((200000 + 100000 * rnd)) ${picked:+"$picked"} ${sick:+"$sick"}
+work "$cpu" think collect --objects $((200000 + 100000 * rnd)) ${explicit:+"$explicit"} ${sick:+"$sick"}
 guilty "$training"
+if [ -n "$explicit" ]; then line think.py:collect; else line think.py:rubbish; fi
 episode 4

@@ -3,6 +3,8 @@
 # Another thread of the process computes in Python and holds the interpreter lock.
 # cause: gil
 # culprit: self
+# line: loop.py:train loop.py:busy
+# culprit-line: think.py:hog
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

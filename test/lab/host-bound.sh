@@ -3,6 +3,7 @@
 # The loop prepares its batches in Python, and the GPU has nothing to do meanwhile.
 # cause: host-bound
 # culprit: self
+# line: think.py:host loop.py:busy
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

@@ -3,6 +3,7 @@
 # Thousands of tiny kernels in a step: the GPU is faster than they can be launched.
 # cause: launch-bound
 # culprit: self
+# line: device.py:launch
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

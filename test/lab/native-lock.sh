@@ -3,6 +3,8 @@
 # A thread of the process holds a native lock that the loop takes in every step.
 # cause: lock
 # culprit: self
+# line: think.py:lock
+# culprit-line: think.py:hold
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

@@ -3,6 +3,7 @@
 # A worker is killed for want of memory, and the loop waits for its replacement.
 # cause: oom
 # culprit: nobody
+# line: loader.py:get
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

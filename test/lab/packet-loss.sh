@@ -3,6 +3,7 @@
 # Packets between the loop and the server of its batches get lost.
 # cause: network-retransmit
 # culprit: nobody
+# line: remote.py:receive
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"
@@ -14,6 +15,7 @@ rnd 3
 kb=$((24 + 12 * rnd))
 pick cubic reno
 
+need tc
 network
 small_packets
 in_network "$far"

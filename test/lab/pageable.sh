@@ -3,6 +3,7 @@
 # Batches are copied to the GPU from pageable memory, so that the loop waits for each.
 # cause: copy-bound
 # culprit: self
+# line: device.py:copy
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

@@ -3,6 +3,7 @@
 # The memory limit of the group is reached, and who needs memory must first make room.
 # cause: memory-reclaim
 # culprit: nobody
+# line: memory.py:replace
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

@@ -3,6 +3,7 @@
 # Somebody left a sleep in the training loop.
 # cause: self-sleep
 # culprit: self
+# line: think.py:sleep
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

@@ -3,6 +3,7 @@
 # The server of the batches takes its time.
 # cause: network-peer
 # culprit: the server
+# line: remote.py:receive
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

@@ -3,6 +3,7 @@
 # The working set does not fit into the memory limit; what is needed was swapped out.
 # cause: swap
 # culprit: nobody
+# line: memory.py:touch
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

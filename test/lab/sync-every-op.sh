@@ -3,6 +3,7 @@
 # The loop waits for every kernel before it prepares and launches the next.
 # cause: sync-too-often
 # culprit: self
+# line: device.py:sync
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

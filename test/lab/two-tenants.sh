@@ -3,6 +3,7 @@
 # Somebody else works on the same GPU, in bursts.
 # cause: gpu-shared
 # culprit: the other tenant
+# line: loop.py:sync
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

@@ -3,6 +3,8 @@
 # The worker that makes the batches needs more CPU than there is time.
 # cause: data-loader
 # culprit: a worker
+# line: loader.py:get
+# culprit-line: loader.py:cpu loop.py:busy
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

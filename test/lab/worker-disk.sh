@@ -3,6 +3,8 @@
 # The worker that makes the batches reads files from a slow disk.
 # cause: disk-read
 # culprit: the worker
+# line: loader.py:get
+# culprit-line: memory.py:read
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"
@@ -10,8 +12,8 @@ LAB=${LAB:-$(dirname "$0")}
 two_cpus
 either --sick
 sick=$chosen
-either --direct
-direct=$chosen
+either direct
+way=${chosen:-read}
 pick pipe queue
 via=$picked
 rnd 3
@@ -23,7 +25,7 @@ group io
 inside "$group"
 slow_disk read $((kb * 1024 * 25)) # 25 of them a second
 work "$cpu" loader disk --path "$disk" --via "$via" --cpu "$other" \
-	${direct:+"$direct"} ${sick:+"$sick"}
+	--way "$way" ${sick:+"$sick"}
 # shellcheck disable=SC2046 # words
 guilty $(children_of "$training")
 episode 4

@@ -3,6 +3,8 @@
 # The worker that makes the batches waits for a lock that another of its threads holds.
 # cause: lock
 # culprit: the worker
+# line: loader.py:get
+# culprit-line: loader.py:hold
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

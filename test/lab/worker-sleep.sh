@@ -3,6 +3,8 @@
 # The worker that makes the batches sleeps, as one does that keeps to a rate.
 # cause: data-loader
 # culprit: a worker
+# line: loader.py:get
+# culprit-line: loader.py:sleep
 LAB=${LAB:-$(dirname "$0")}
 # shellcheck source=test/lib.sh
 . "$LAB/../lib.sh"

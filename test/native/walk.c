@@ -3,18 +3,22 @@
  * A program that stops with a known stack: plain frames, C++, a variable frame, a realigned stack, a
  * signal at the first instruction of a function. x86-64 only.
  *
- * main, walk_outer, demo::run, demo::Box<int>::twice, demo::lift<7>, walk_variable, walk_realigned,
+ * main, walk_outer, the outlying part of _PyEval_EvalFrameDefault, walk_cxx, demo::run, demo::Box<int>::twice, demo::lift<7>, walk_variable, walk_realigned,
  * walk_trap, a signal frame, walk_handler, then walk_stop: the frame that the test begins behind.
  */
 #include <signal.h>
 #include <stdlib.h>
 
+#if defined(__clang__)
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 int walk_outer(int n);
 int walk_variable(int n);
 int walk_realigned(int n, const volatile char *from);
-void walk_cxx(int n);
+void _PyEval_EvalFrameDefault(int n);
 void walk_stop(void);
 void walk_before(void);
 int walk_trap(int n);
@@ -43,6 +47,28 @@ __asm__(".text\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
 	".size walk_trap, .-walk_trap\n");
+
+/* Split as gcc splits CPython's evaluation loop. */
+__asm__(".globl _PyEval_EvalFrameDefault\n"
+	".type _PyEval_EvalFrameDefault, @function\n"
+	"_PyEval_EvalFrameDefault: .cfi_startproc\n"
+	"	sub $24, %rsp\n"
+	"	.cfi_def_cfa_offset 32\n"
+	"	jmp _PyEval_EvalFrameDefault.cold\n"
+	"1:	add $24, %rsp\n"
+	"	.cfi_def_cfa_offset 8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size _PyEval_EvalFrameDefault, .-_PyEval_EvalFrameDefault\n"
+	".section .text.unlikely, \"ax\", @progbits\n"
+	".type _PyEval_EvalFrameDefault.cold, @function\n"
+	"_PyEval_EvalFrameDefault.cold: .cfi_startproc\n"
+	"	.cfi_def_cfa_offset 32\n"
+	"	call walk_cxx\n"
+	"	jmp 1b\n"
+	"	.cfi_endproc\n"
+	".size _PyEval_EvalFrameDefault.cold, .-_PyEval_EvalFrameDefault.cold\n"
+	".text\n");
 
 static volatile int sink;
 
@@ -74,7 +100,7 @@ NOINLINE int walk_variable(int n)
 
 NOINLINE int walk_outer(int n)
 {
-	walk_cxx(n + 1);
+	_PyEval_EvalFrameDefault(n + 1);
 	return sink + n;
 }
 

@@ -369,6 +369,7 @@ TEST(chain_id_changes_with_everything_that_tells_chains_apart)
 	DIFFERS(hop[1].name[4], '\0');
 	DIFFERS(hop[0].stack, 300);
 	DIFFERS(hop[1].stack, 300);
+	DIFFERS(hop[1].device[0], 'n');
 #undef DIFFERS
 	return 0;
 }
@@ -403,6 +404,31 @@ TEST(chain_bare_id_is_the_same_whatever_the_lines_are)
 	CHECK(chain_id(&c) != id);
 	c.hop[1].obj++;
 	CHECK(chain_bare_id(&c) != id);
+	return 0;
+}
+
+/* Each CPU has a queue of its own, with an interrupt of its own: one disk is one chain. */
+TEST(chain_id_knows_a_device_whichever_queue_it_answered_on)
+{
+	static const struct {
+		const char *a, *b;
+		bool same;
+	} pairs[] = {
+		{ "nvme0q3", "nvme0q17", true },     { "virtio1-req.0", "virtio1-req.1", true },
+		{ "nvme0q3", "nvme1q3", false },     { "eth0", "eth1", false },
+		{ "xhci_hcd", "ahci", false },       { "ahci", "", false },
+		{ "eth0-rx-1", "eth1-rx-1", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		struct chain a = two_hops(), b = two_hops();
+
+		str_copy(a.hop[1].device, sizeof(a.hop[1].device), pairs[i].a);
+		str_copy(b.hop[1].device, sizeof(b.hop[1].device), pairs[i].b);
+		b.hop[1].irq = 99;
+		if ((chain_id(&a) == chain_id(&b)) != pairs[i].same)
+			return test_fail(__FILE__, __LINE__, "%s, %s", pairs[i].a, pairs[i].b);
+	}
 	return 0;
 }
 

@@ -164,9 +164,29 @@ TEST(classify_charges_the_end_of_the_chain)
 		  BLAME(data_loader, 1) },
 		/* The kernel is a messenger. */
 		{ CHAIN(self(STATE_FSYNC, WAKER_task), kernel(STATE_RUN)), BLAME(disk_write, 0) },
-		/* A file that another process serves. */
+		/* A file that another process serves: it is the one to be quicker. */
 		{ CHAIN(self(STATE_READ, WAKER_task), stranger(STATE_SLEEP, WAKER_timer)),
-		  BLAME(disk_read, 0) },
+		  BLAME(disk_read, 1) },
+		{ CHAIN(self(STATE_READ, WAKER_task), stranger(STATE_RUN, WAKER_nobody)),
+		  BLAME(disk_read, 1) },
+		{ CHAIN(self(STATE_PATH, WAKER_task), stranger(STATE_FUTEX, WAKER_timer)),
+		  BLAME(disk_read, 1) },
+		{ CHAIN(self(STATE_FSYNC, WAKER_task), stranger(STATE_RUN, WAKER_nobody)),
+		  BLAME(disk_write, 1) },
+		{ CHAIN(self(STATE_PIPE, WAKER_task), worker(STATE_READ, WAKER_task),
+			stranger(STATE_RUN, WAKER_nobody)),
+		  BLAME(disk_read, 2) },
+		/* ... or maps; a child that is in the way of a fault shares memory, not files. */
+		{ CHAIN(self(STATE_FAULT, WAKER_task), stranger(STATE_SLEEP, WAKER_timer)),
+		  BLAME(disk_read, 1) },
+		{ CHAIN(self(STATE_FAULT, WAKER_task), worker(STATE_RUN, WAKER_nobody)),
+		  BLAME(page_fault, 1) },
+		/* ... by a disk of its own, or if it may. */
+		{ CHAIN(self(STATE_READ, WAKER_task), stranger(STATE_READ, WAKER_block)),
+		  BLAME(disk_read, 1) },
+		{ CHAIN(self(STATE_READ, WAKER_task),
+			robbed(stranger(STATE_PREEMPTED, WAKER_nobody), 4242, "stress")),
+		  BLAME(cpu_contention, WHO_CPU) },
 	};
 
 	return check(row, ARRAY_LEN(row));

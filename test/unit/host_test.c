@@ -123,6 +123,7 @@ TEST(host_reads_this_host)
 
 TEST(proc_reads_ourselves)
 {
+	char cgroup[256];
 	struct proc_info info;
 	struct timespec now;
 
@@ -131,6 +132,9 @@ TEST(proc_reads_ourselves)
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	CHECK(info.start_ns > 0 && info.start_ns <= (uint64_t)now.tv_sec * 1000000000 + 999999999);
 	CHECK(info.exe[0] == '/' && info.cmdline[0] && info.cgroup[0] == '/');
+	CHECK(proc_cgroup(getpid(), cgroup, sizeof(cgroup)));
+	CHECK_STR(cgroup, info.cgroup);
+	CHECK(!proc_cgroup(0x7ffffff0, cgroup, sizeof(cgroup)) && !cgroup[0]);
 	return 0;
 }
 

@@ -47,6 +47,23 @@ TEST(names_of_interrupts_are_those_of_the_kernel)
 	return 0;
 }
 
+/* The root group has the id 1 wherever there is a unified hierarchy; asking needs rights. */
+TEST(names_of_control_groups_and_disks_are_told_or_are_empty)
+{
+	char got[64] = "x";
+
+	if (names_cgroup(1, got, sizeof(got)))
+		CHECK_STR(got, "/");
+	else
+		CHECK_STR(got, "");
+	CHECK(!names_cgroup(UINT64_MAX, got, sizeof(got)));
+	CHECK_STR(got, "");
+	str_copy(got, sizeof(got), "x");
+	CHECK(!names_disk(4000ull << 20 | 77, got, sizeof(got)));
+	CHECK_STR(got, "");
+	return 0;
+}
+
 static uint64_t inode_of(int fd)
 {
 	struct stat st;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +28,7 @@ static inline void beside(char *dst, size_t cap, const char *name)
 	snprintf(dst, cap, "%.3000s/%s", self, name);
 }
 
-/* The one test process: files are opened through /proc/PID/map_files, which only root may. */
+/* Files are opened through /proc/PID/map_files, which only root may. */
 static inline bool may_look(void)
 {
 #if defined(__x86_64__)
@@ -49,24 +48,27 @@ static inline void end_child(pid_t pid)
 
 static inline size_t read_child(pid_t pid, uint64_t addr, void *dst, size_t len)
 {
+	char path[32];
 	size_t done = 0;
+	int fd;
 
-	while (done < len) {
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && done < len) {
 		size_t part = 4096 - (addr + done) % 4096; /* up to the page that is not there */
-		struct iovec to, from;
 
 		part = part < len - done ? part : len - done;
-		to = (struct iovec){ (char *)dst + done, part };
-		from.iov_base = (char *)NULL + (addr + done);
-		from.iov_len = part;
-		if (process_vm_readv(pid, &to, 1, &from, 1, 0) != (ssize_t)part)
+		if (pread(fd, (char *)dst + done, part, (off_t)(addr + done)) != (ssize_t)part)
 			break;
 		done += part;
 	}
+	if (fd >= 0)
+		close(fd);
 	return done;
 }
 
-/* The registers and stack of a stopped child; returned: from the function whose first byte is next. */
+/* The registers and stack of a stopped child; `returned`: as if the function that it is about to
+ * begin had returned. */
 static inline bool copy_stack(pid_t pid, bool returned, struct c_stack *c)
 {
 	struct user_regs_struct r;

@@ -54,6 +54,42 @@ TEST(disk_read_follows_the_pipe_to_the_worker)
 	return 0;
 }
 
+/* A file system in a process, as FUSE has it: who asked for the file cannot make it quicker. */
+TEST(disk_read_blames_the_process_that_serves_the_file)
+{
+	struct finding f;
+
+	scene_init(&scene);
+	scene_stalls(&scene,
+		     CHAIN(SHARD(self(STATE_READ, WAKER_task)),
+			   hop_of(STRANGER, STRANGER, STATE_SLEEP, WAKER_timer)),
+		     400 * MS);
+	CHECK_ONLY(&scene, "disk-read");
+	CHECK(scene_judge(&scene, rule_disk_read, &f));
+	CHECK_STR(f.title, "Disk read: python3 waited for stranger (pid 7000), which serves "
+			   "/data/shard-17.bin");
+	CHECK(f.culprits == 1);
+	CHECK_U64(f.culprit[0].pid, STRANGER);
+	CHECK_STR(f.object.name, "/data/shard-17.bin");
+	CHECK(strstr(f.basis, "serves"));
+	CHECK(strstr(f.fix[0], "stranger (pid 7000)"));
+	CHECK(f.evidence == EVIDENCE_PROVEN);
+
+	/* Mapped: which file it is cannot be told, and that it is one is inferred. */
+	scene_init(&scene);
+	scene_stalls(&scene,
+		     CHAIN(self(STATE_FAULT, WAKER_task),
+			   hop_of(STRANGER, STRANGER, STATE_RUN, WAKER_nobody)),
+		     400 * MS);
+	CHECK_ONLY(&scene, "disk-read");
+	CHECK(scene_judge(&scene, rule_disk_read, &f));
+	CHECK_STR(f.title,
+		  "Disk read: python3 waited for stranger (pid 7000), which serves a file");
+	CHECK(f.evidence == EVIDENCE_INFERRED);
+	CHECK(strstr(f.basis, "that another process ended"));
+	return 0;
+}
+
 /* Read by a page fault: which file it was is not known, and that it was one is inferred. */
 TEST(disk_read_is_inferred_from_faults_that_a_disk_ended)
 {

@@ -49,6 +49,28 @@ TEST(network_retransmit_is_known_by_what_we_sent_again_ourselves)
 	return 0;
 }
 
+/* The socket knows its group; where that is the root, the thread that uses it does. */
+TEST(network_retransmit_tells_whose_segments_were_sent_again)
+{
+	struct finding f;
+
+	scene_init(&scene);
+	str_copy(scene.thread[0].cgroup, sizeof(scene.thread[0].cgroup), "/train");
+	scene_stalls(&scene, CHAIN(tcp(0)), 500 * MS);
+	resend(THEIRS);
+	for (int i = 0; i < scene.f.events; i++)
+		str_copy(scene.event[i].cgroup, sizeof(scene.event[i].cgroup), "/server");
+	CHECK(scene_judge(&scene, rule_network_retransmit, &f));
+	CHECK(strstr(f.basis, "; 40 sent again by cgroup /server"));
+	for (int i = 0; i < scene.f.events; i++) {
+		scene.event[i].obj = OURS;
+		str_copy(scene.event[i].cgroup, sizeof(scene.event[i].cgroup), "/");
+	}
+	CHECK(scene_judge(&scene, rule_network_retransmit, &f));
+	CHECK(strstr(f.basis, "; 40 sent again by cgroup /train"));
+	return 0;
+}
+
 TEST(network_retransmit_is_known_by_packets_out_of_order)
 {
 	int unmarked;

@@ -16,6 +16,7 @@ struct scene {
 	const struct frame *frame[PY_FRAMES];
 	uint64_t anchor[PY_FRAMES];
 	int frames;
+	bool joined;
 	char text[512];
 };
 
@@ -53,7 +54,8 @@ static const char *merged(struct scene *sc)
 {
 	const struct frame *ret[FRAMES_MAX];
 	struct stack python = { .frame = sc->frame, .frames = sc->frames };
-	int n = merge(sc->s, &sc->native, sc->frames ? &python : NULL, sc->anchor, ret);
+	int n = merge(sc->s, &sc->native, sc->frames ? &python : NULL, sc->anchor, ret,
+		      &sc->joined);
 	size_t used = 0;
 
 	for (int i = 0; i < n; i++)
@@ -80,6 +82,7 @@ TEST(merge_puts_python_frames_where_their_loop_ran)
 	py(&sc, 0x1280);
 	py(&sc, 0x15ff);
 	CHECK_STR(merged(&sc), "launch p0 p1 backward p2");
+	CHECK(sc.joined);
 	return 0;
 }
 
@@ -143,6 +146,7 @@ TEST(merge_leaves_native_frames_on_top_where_nothing_fits)
 	py(&sc, 0);
 	py(&sc, 0x9000);
 	CHECK_STR(merged(&sc), "launch  call p0 p1");
+	CHECK(!sc.joined);
 
 	begin(&sc); /* no loop, no anchors */
 	c(&sc, "launch", "libtorch.so");

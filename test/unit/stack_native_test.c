@@ -10,10 +10,6 @@
 
 #if defined(__x86_64__)
 
-/* Not there while the tree has no unwinder. */
-#pragma weak native_new
-#pragma weak native_free
-
 /* Python calls C calls Python, twice; `middle` and `helper` share a loop where loops are shared. */
 static const char program[] = "import threading, time\n"
 			      "def inner(x):\n"
@@ -120,7 +116,7 @@ TEST(native_frames_are_on_top_of_the_python_function_that_called_them)
 	struct interpreters all;
 
 	interpreters_find(&all);
-	for (int i = 0; native_new && geteuid() == 0 && i < all.n; i++) {
+	for (int i = 0; geteuid() == 0 && i < all.n; i++) {
 		struct native *native = native_new();
 		struct stacks *s = stacks_new(NULL, NULL, NULL, native);
 		int failed = check_one(all.path[i], s);

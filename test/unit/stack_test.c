@@ -11,16 +11,6 @@
 #define GENERATION 5
 #define ASCII (1u << 6 | 1u << 5 | 1u << 2)
 
-/* Only for as long as the tree has no unwinder; nothing here gives it a C stack to unwind. */
-__attribute__((weak)) bool native_unwind(struct native *n, const struct c_stack *c,
-					 struct native_stack *ret)
-{
-	(void)n;
-	(void)c;
-	ret->frames = 0;
-	return false;
-}
-
 struct told {
 	int n;
 	uint64_t last;

@@ -40,6 +40,7 @@ static int fill_waits(struct store *s, int64_t thread, uint32_t i)
 	}
 	CHECK(!store_chain(s, &chain, &wait.chain));
 	CHECK(!store_wait_second(s, thread, i, &wait));
+	CHECK(!store_idle_second(s, thread, i, &wait));
 	CHECK(!store_call(s, thread, &(struct record){ .op = &op_table[i] }, &call));
 	CHECK(!store_call_wait(s, call, wait.chain, i));
 	CHECK(!store_step(s, thread, &step));
@@ -75,7 +76,7 @@ static int fill_host(struct store *s, uint32_t i)
 					 .last_ns = 2 };
 
 	str_copy(count.comm, COMM_LEN, hostile[i]);
-	CHECK(!store_host_event(s, &key, &count));
+	CHECK(!store_host_event(s, &key, &count, "10.0.0.2:9000", "/a"));
 	CHECK(!store_system_second(s, i, &row));
 	CHECK(!store_core_second(s, i, (int)i, i, i & 1 ? 3000 : -1));
 	CHECK(!store_incident(s, &incident));
@@ -120,6 +121,7 @@ static int fill(struct store *s)
 		CHECK(!store_thread(s, process, i, hostile[i], i, &thread));
 		CHECK(!store_op_second(s, thread, i, &delta));
 		CHECK(!store_blame_second(s, thread, i, &rec.who[0]));
+		CHECK(!store_blamed(s, i, i, hostile[i], hostile[i]));
 		CHECK(!store_call(s, thread, &rec, NULL));
 		CHECK(!store_coverage(s, process, &coverage));
 		CHECK(!store_loss(s, i, hostile[i], i));
@@ -182,12 +184,12 @@ static char *dump(struct store *s)
 TEST(store_dump_and_load_give_the_same_trace)
 {
 	static const char *const tables[] = {
-		"node",         "string",      "run",          "clock",         "process",
-		"thread",       "op",          "op_second",    "blame_second",  "call",
-		"call_culprit", "chain",       "hop",          "wait_second",   "call_wait",
-		"step",         "step_second", "host_event",   "system_second", "core_second",
-		"incident",     "loss",        "account",      "coverage",      "frame",
-		"stack",        "stack_frame", "sample_second"
+		"node",         "string",      "run",           "clock",         "process",
+		"thread",       "op",          "op_second",     "blame_second",  "call",
+		"call_culprit", "chain",       "hop",           "wait_second",   "call_wait",
+		"step",         "step_second", "host_event",    "system_second", "core_second",
+		"incident",     "loss",        "account",       "coverage",      "frame",
+		"stack",        "stack_frame", "sample_second", "blamed",        "idle_second"
 	};
 	struct store *s, *copy;
 	char *text, *again;

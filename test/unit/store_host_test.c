@@ -16,12 +16,14 @@ static int copy_event(const struct host_event_row *row, void *arg)
 STORE_TEST(store_keeps_a_host_event_exactly)
 {
 	struct host_key key = { HOST_retransmit, 4821, UINT64_MAX };
-	struct host_count count = { .first_ns = 30, .last_ns = 40, .count = 50, .ns = 60 };
+	struct host_count count = {
+		.first_ns = 30, .last_ns = 40, .count = 50, .ns = 60, .value = 70
+	};
 	struct host_event_row got = { 0 };
 
 	memcpy(count.comm, "0123456789abcdef", COMM_LEN); /* all of it: no NUL */
 	CHECK(!trace_run(store));
-	CHECK(!store_host_event(store, &key, &count));
+	CHECK(!store_host_event(store, &key, &count, "10.0.0.2:9000", "/a"));
 	if (store_each_host_event(store, (struct window){ 0, 0 }, copy_event, &got))
 		return 1;
 	CHECK_U64(got.pid, 4821);
@@ -30,7 +32,10 @@ STORE_TEST(store_keeps_a_host_event_exactly)
 	CHECK_U64(got.count, 50);
 	CHECK_U64(got.ns, 60);
 	CHECK_U64(got.obj, UINT64_MAX);
-	CHECK_STR(trace_ask(store, "SELECT run FROM host_event"), "1");
+	CHECK_U64(got.value, 70);
+	CHECK_STR(trace_ask(store, "SELECT run, n.text, g.text FROM host_event"
+				   " JOIN string n ON n.id=name JOIN string g ON g.id=cgroup"),
+		  "1|10.0.0.2:9000|/a");
 	return 0;
 }
 
@@ -50,12 +55,13 @@ STORE_TEST(store_names_every_host_event_and_refuses_others)
 
 	CHECK(!trace_run(store));
 	for (key.event = 0; key.event < HOST_COUNT; key.event++)
-		CHECK(!store_host_event(store, &key, &count));
-	CHECK(store_host_event(store, &key, &count) == -EBADMSG);
+		CHECK(!store_host_event(store, &key, &count, "10.0.0.2:9000", "/a"));
+	CHECK(store_host_event(store, &key, &count, "10.0.0.2:9000", "/a") == -EBADMSG);
 	key.event = UINT32_MAX;
-	CHECK(store_host_event(store, &key, &count) == -EBADMSG);
+	CHECK(store_host_event(store, &key, &count, "10.0.0.2:9000", "/a") == -EBADMSG);
 	CHECK(!store_each_host_event(store, (struct window){ 0, 0 }, list_events, got));
-	CHECK_STR(got, " exec exit fork oom_kill retransmit reclaim compaction block_io");
+	CHECK_STR(got, " exec exit fork oom_kill retransmit reclaim compaction block_io "
+		       "disk_slow disk_error disk_requeue bounce iommu_fault");
 	return 0;
 }
 
@@ -82,7 +88,7 @@ STORE_TEST(store_windows_hold_the_host_events_that_reach_into_them)
 
 	CHECK(!trace_run(store));
 	for (size_t i = 0; i < ARRAY_LEN(key); i++)
-		CHECK(!store_host_event(store, &key[i], &count[i]));
+		CHECK(!store_host_event(store, &key[i], &count[i], "10.0.0.2:9000", "/a"));
 	for (size_t i = 0; i < ARRAY_LEN(row); i++) {
 		char got[128] = "";
 

@@ -122,7 +122,7 @@ STORE_TEST(store_keeps_steps_events_and_incidents_with_numbers_that_do_not_fit)
 	memset(&sum, 0xff, sizeof(sum));
 	incident.first_ns = incident.last_ns = incident.lost_ns = UINT64_MAX;
 	incident.pid = incident.culprit_pid = UINT32_MAX;
-	CHECK(!store_host_event(store, &key, &count));
+	CHECK(!store_host_event(store, &key, &count, "10.0.0.2:9000", "/a"));
 	CHECK(!store_step(store, thread, &sum.sum));
 	CHECK(!store_step_second(store, thread, UINT64_MAX, &sum));
 	CHECK(!store_incident(store, &incident));

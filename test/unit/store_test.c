@@ -189,6 +189,44 @@ STORE_TEST(store_keeps_blame_exactly)
 	return 0;
 }
 
+/* Interrupts had the CPU: neither a process nor idle, in one second with both. */
+STORE_TEST(store_tells_interrupts_from_an_idle_cpu)
+{
+	struct who who[] = { { 0, 3, 30, "" }, { PID_IRQ, 3, 40, "interrupts" } };
+	int64_t thread = 0;
+
+	if (make_thread(&thread))
+		return 1;
+	for (size_t i = 0; i < ARRAY_LEN(who); i++)
+		CHECK(!store_blame_second(store, thread, 20, &who[i]));
+	CHECK_STR(trace_ask(store, "SELECT pid, ns FROM blame_second ORDER BY pid"), "-1|40;0|30");
+	return 0;
+}
+
+static int list_blamed(const struct blamed_row *row, void *arg)
+{
+	char *at = (char *)arg + strlen(arg);
+
+	snprintf(at, 80, " %u@%llu=%s:%s", row->pid, (unsigned long long)row->at_ns - BOOT_NS,
+		 row->comm, row->cgroup);
+	return 0;
+}
+
+STORE_TEST(store_keeps_where_the_blamed_belong)
+{
+	char got[256] = "";
+
+	CHECK(!trace_run(store));
+	CHECK(!store_blamed(store, 30, 7, "etl", "/batch"));
+	CHECK(!store_blamed(store, 10, 9, "gone", ""));
+	CHECK(!store_blamed(store, 20, 7, "sh", "/user"));
+	CHECK(!store_blamed(store, 90, 7, "later", "/"));
+	CHECK(!store_each_blamed(store, (struct window){ BOOT_NS + 25, BOOT_NS + 50 }, list_blamed,
+				 got));
+	CHECK_STR(got, " 7@20=sh:/user 7@30=etl:/batch 9@10=gone:");
+	return 0;
+}
+
 static int loss_list(const struct loss_row *row, void *arg)
 {
 	char *at = (char *)arg + strlen(arg);

@@ -14,13 +14,14 @@ static struct chain disk_chain(void)
 			  .state = STATE_FUTEX, .by = WAKER_task, .nr = 202, .irq = 12, .fd = 13,
 			  .flags = STOP_HEALED, .cpu = 14, .cpu_pid = 15,
 			  .obj = UINT64_MAX, .obj2 = 1ull << 63, .stack = UINT64_MAX - 2,
-			  .object = OBJECT_gil, .relation = RELATION_self, .name = "the GIL" },
+			  .object = OBJECT_gil, .relation = RELATION_self, .name = "the GIL",
+			  .device = "virtio1-req.0" },
 			{ .serial = 2, .pid = 20, .tid = 21, .comm = "loader",
 			  .state = STATE_READ, .by = WAKER_block, .nr = -1, .irq = 22, .fd = 23,
 			  .flags = STOP_IOWAIT | STOP_PACKET_LOSS, .cpu = 24, .cpu_pid = 25,
 			  .obj = 26, .obj2 = 27, .stack = NO_STACK_unreadable,
 			  .object = OBJECT_file, .relation = RELATION_child,
-			  .name = "train/part-17" },
+			  .name = "train/part-17", .device = "nvme0q3" },
 		},
 		.hops = 2,
 		.complete = true,
@@ -44,7 +45,9 @@ static int same_hop(const struct hop *got, const struct hop *want)
 	CHECK(got->object == want->object);
 	CHECK(got->relation == want->relation);
 	CHECK_STR(got->name, want->name);
-	CHECK(!got->serial && got->irq == -1 && got->fd == -1); /* not kept */
+	CHECK(got->irq == want->irq);
+	CHECK_STR(got->device, want->device);
+	CHECK(!got->serial && got->fd == -1); /* not kept */
 	return 0;
 }
 
@@ -67,14 +70,16 @@ STORE_TEST(store_keeps_a_chain_exactly)
 	CHECK(!trace_run(store));
 	CHECK(!store_chain(store, &chain, &id));
 	CHECK(id == (int64_t)chain_id(&chain));
-	CHECK_STR(trace_ask(store,
-			    "SELECT n, pid, tid, c.text, relation, state, waker, object, w.text,"
-			    " cpu, cpu_pid, nr, flags, obj, obj2, complete, hop.chain=chain.id"
-			    " FROM hop JOIN chain ON chain.id=chain JOIN string c ON c.id=comm"
-			    " JOIN string w ON w.id=name ORDER BY n"),
-		  "0|10|11|python3|self|futex|task|gil|the GIL|14|15|202|1|-1|"
-		  "-9223372036854775808|1|1;"
-		  "1|20|21|loader|child|read|block|file|train/part-17|24|25|-1|12|26|27|1|1");
+	CHECK_STR(
+		trace_ask(store,
+			  "SELECT n, pid, tid, c.text, relation, state, waker, object, w.text,"
+			  " cpu, cpu_pid, nr, flags, obj, obj2, complete, hop.chain=chain.id,"
+			  " irq, d.text"
+			  " FROM hop JOIN chain ON chain.id=chain JOIN string c ON c.id=comm"
+			  " JOIN string w ON w.id=name JOIN string d ON d.id=device ORDER BY n"),
+		"0|10|11|python3|self|futex|task|gil|the GIL|14|15|202|1|-1|"
+		"-9223372036854775808|1|1|12|virtio1-req.0;"
+		"1|20|21|loader|child|read|block|file|train/part-17|24|25|-1|12|26|27|1|1|22|nvme0q3");
 	CHECK(!store_find_chain(store, id, &got));
 	return same_chain(&got, &chain);
 }
@@ -281,11 +286,11 @@ STORE_TEST(store_find_chain_of_one_that_is_too_long_is_cut)
 			  "WITH RECURSIVE more(k) AS (SELECT 2 UNION ALL SELECT k+1 FROM more"
 			  " WHERE k < 1000) INSERT INTO hop SELECT chain, k, pid, tid, comm,"
 			  " relation, state, waker, object, name, cpu, cpu_pid, nr, flags, obj,"
-			  " obj2, stack FROM hop, more WHERE n=0"));
+			  " obj2, stack, irq, device FROM hop, more WHERE n=0"));
 	CHECK(!store_exec(store,
 			  "INSERT INTO hop SELECT chain, -3, pid, tid, comm, relation,"
-			  " state, waker, object, name, cpu, cpu_pid, nr, flags, obj, obj2, stack"
-			  " FROM hop WHERE n=0"));
+			  " state, waker, object, name, cpu, cpu_pid, nr, flags, obj, obj2, stack,"
+			  " irq, device FROM hop WHERE n=0"));
 	CHECK(!store_find_chain(store, id, &got));
 	CHECK(got.hops == HOPS_MAX && !got.complete);
 	if (same_hop(&got.hop[1], &chain.hop[1]))
@@ -425,5 +430,33 @@ STORE_TEST(store_gives_the_chains_of_a_call_longest_first)
 	CHECK(!store_each_call_wait(store, 3, list_chains, got));
 	CHECK_STR(got, "");
 	CHECK(store_each_call_wait(store, 2, list_chains, got) == -EINTR);
+	return 0;
+}
+
+static int copy_idle(const struct wait_info *row, void *arg)
+{
+	*(struct wait_info *)arg = *row;
+	return 0;
+}
+
+STORE_TEST(store_keeps_idle_time_exactly_and_adds_what_is_told_twice)
+{
+	struct chain chain = disk_chain();
+	struct wait_row row = { .ns = 10, .count = 2, .max_ns = 7 };
+	struct wait_info got = { 0 };
+	int64_t thread = 0;
+
+	if (make_thread(&thread))
+		return 1;
+	CHECK(!store_chain(store, &chain, &row.chain));
+	CHECK(!store_idle_second(store, thread, 20, &row));
+	CHECK(!store_idle_second(store, thread, 20, &row));
+	if (store_each_idle(store, (struct window){ 0, 0 }, copy_idle, &got))
+		return 1;
+	CHECK(got.thread == thread && got.chain == row.chain);
+	CHECK_U64(got.at_ns, BOOT_NS + 20);
+	CHECK_U64(got.ns, 20);
+	CHECK_U64(got.count, 4);
+	CHECK_U64(got.max_ns, 7);
 	return 0;
 }

@@ -4,14 +4,24 @@
 
 v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 
+# enabled_below_root CONTROLLER: of version 2; it is, or we make it so until we end
+enabled_below_root() {
+	grep -qw "$1" "${v2:-/none}/cgroup.controllers" 2>/dev/null || return 1
+	! grep -qw "$1" "$v2/cgroup.subtree_control" || return 0
+	{ echo "+$1" >"$v2/cgroup.subtree_control"; } 2>/dev/null || return 1
+	later "echo -$1 >$v2/cgroup.subtree_control"
+}
+
 # group CONTROLLER: a new group under cpu, memory or io: $group, $version; skips where there is none
 group() {
 	v1=/sys/fs/cgroup/$1
 	[ "$1" != io ] || v1=/sys/fs/cgroup/blkio
 	if [ -w "$v1/cgroup.procs" ]; then
 		version=1 group=$v1/culprit-lab.$$
-	elif grep -qw "$1" "${v2:-/none}/cgroup.subtree_control" 2>/dev/null; then
+	elif enabled_below_root "$1"; then
 		version=2 group=$v2/culprit-lab.$$
+		# Without it what is written back counts for nobody's group, not even in an fsync.
+		[ "$1" != io ] || enabled_below_root memory || :
 	else
 		skip "no $1 controller to write to, neither cgroup v1 nor v2"
 	fi
@@ -45,7 +55,7 @@ limit_cpu() {
 # How long the group was throttled so far, in ns.
 throttled() {
 	awk '$1 == "throttled_time" { print $2 }
-		$1 == "throttled_usec" { print $2 * 1000 }' "$group/cpu.stat"
+		$1 == "throttled_usec" { printf "%.0f\n", $2 * 1000 }' "$group/cpu.stat"
 }
 
 # limit_memory BYTES: before anybody is in there; who lowers it later must make the room himself

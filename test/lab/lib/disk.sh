@@ -4,6 +4,7 @@
 
 # disk NAME MB: a new one: $disk (where it is mounted), $device (its number)
 disk() {
+	need losetup mkfs.ext4
 	disk=$dir/$1
 	mkdir "$disk"
 	truncate -s "$2M" "$disk.image"
@@ -45,6 +46,8 @@ EOF
 
 # swap MB: swap in a compressed memory device of our own
 swap() {
+	need mkswap swapon
+	[ -e /sys/class/zram-control ] || modprobe zram num_devices=0 2>/dev/null
 	number=$(cat /sys/class/zram-control/hot_add 2>/dev/null) || skip "no zram"
 	later "echo $number >/sys/class/zram-control/hot_remove"
 	zram=/dev/zram$number

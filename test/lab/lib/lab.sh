@@ -8,6 +8,8 @@
 . "$LAB/lib/cgroup.sh"
 # shellcheck source=test/lab/lib/disk.sh
 . "$LAB/lib/disk.sh"
+# shellcheck source=test/lab/lib/fuse.sh
+. "$LAB/lib/fuse.sh"
 # shellcheck source=test/lab/lib/net.sh
 . "$LAB/lib/net.sh"
 
@@ -23,20 +25,45 @@ random=$((random + $(basename "$0" | cksum | cut -d ' ' -f 1) % 1000003))
 # Before others: on a busy machine, too, it is the scenario's own processes that disturb each other.
 # Where the kernel groups by session that is no matter of the process, but of a session of our own.
 renice -n -15 $$ >/dev/null
-if [ "$(ps -o sid= -p $$)" -eq $$ ] || [ "$(ps -o sid= -p $$)" -eq "$PPID" ]; then
+session=$(sed 's/.*) //' "/proc/$$/stat" | cut -d ' ' -f 4)
+if [ "$session" -eq $$ ] || [ "$session" -eq "$PPID" ]; then
 	echo -20 2>/dev/null >"/proc/$$/autogroup"
 fi
+
+# The way to the GPU is a library, as frameworks are: what it does is not the line that people look for.
+mkdir "$dir/site-packages"
+ln -s "$sim/simgpu.py" "$dir/site-packages/"
+export PYTHONPATH="$dir/site-packages"
 
 # later COMMAND: for the clean-up, the last one first
 later() {
 	undo="$1; $undo"
 }
 
+# need TOOL...: that are not everywhere
+need() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null || skip "$tool is not installed"
+	done
+}
+
+# allowed_cpus: those that we may use, one in a line
+allowed_cpus() {
+	sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr ',' '\n' |
+		while IFS=- read -r from to; do
+			seq "$from" "${to:-$from}"
+		done
+}
+
 # cpus: one for the loop and another one, in $cpu and $other; we ourselves keep off the loop's
 cpus() {
-	rnd "$(nproc)"
-	cpu=$rnd
-	other=$(((cpu + 1) % $(nproc)))
+	# shellcheck disable=SC2046 # words
+	set -- $(allowed_cpus)
+	rnd $#
+	other=$1
+	shift "$rnd"
+	cpu=$1
+	other=${2:-$other}
 	all=$(taskset -cp $$ | sed 's/.*: //')
 	keep_off $$
 }
@@ -81,7 +108,7 @@ is_at_work() {
 	gone "$worker" || [ "$(state "$worker" $STATE_READY)" = 1 ]
 }
 
-# start CPU SCRIPT OPTION...: one of work/, started and ready: $worker
+# start CPU SCRIPT OPTION...: one of work/, started and ready: $worker. It can say "skip: REASON" itself.
 start() {
 	serial=$((serial + 1))
 	on=$1 script=$2 said=$dir/said.$serial
@@ -91,6 +118,8 @@ start() {
 	worker=$!
 	started="$started $worker"
 	soon 20 is_at_work || die "$script does not get ready: $(cat "$said")"
+	missing=$(sed -n 's/^skip: //p' "$said")
+	[ -z "$missing" ] || skip "$missing"
 	alive "$worker" || die "$script ended: $(cat "$said")"
 }
 
@@ -146,14 +175,29 @@ guilty() {
 	done
 }
 
+# line FILE:NAME..., culprit_line FILE:NAME...: where the label depends on the seed, any of the lines
+# of work/FILE with `# lab:line NAME` is the right one: of the loop that waited, of the culprit
+line() {
+	echo "line: $*"
+}
+
+culprit_line() {
+	echo "culprit-line: $*"
+}
+
+# parents: of each process: "pid ppid"
+parents() {
+	cat /proc/[0-9]*/stat 2>/dev/null | awk '{ pid = $1; sub(/.*\) /, ""); print pid, $2 }'
+}
+
 # children_of PID: its direct ones
 children_of() {
-	ps -o pid= --ppid "$1" | tr -d ' '
+	parents | awk -v of="$1" '$2 == of { print $1 }'
 }
 
 # note_family: the workload and all that descends from it, of all moments
 note_family() {
-	ps -e -o pid=,ppid= | awk -v root="$training" '
+	parents | awk -v root="$training" '
 		{ parent[$1] = $2 }
 		END {
 			for (pid in parent)
@@ -237,13 +281,8 @@ answer() {
 	echo "family: $family"
 	[ -z "$dry" ] || return 0
 	"$culprit" explain --db "$db" --json >"$dir/answer" || [ $? -eq 3 ] || die "explain fails"
-	jq -r --arg family "$family" '($family | split(" ") | map(select(. != "") | tonumber)) as $ours |
-		(if (.unexplained_pct | type) == "number" then "unexplained: \(.unexplained_pct)" else empty end),
-		([.findings[] | select(.where.pid as $pid | $ours | index($pid))] |
-		if length == 0 then "found-cause: none", "found-culprit: nobody"
-		else .[0] | "found-cause: \(.cause)", "found-lost-ns: \(.lost_ns)",
-			"found-culprit: \(.culprits[0] // null |
-				if . then "\(.comm) \(.pid)" else "nobody" end)" end)' "$dir/answer" || die "no answer"
+	# shellcheck disable=SC2086 # words
+	"$python" "$LAB/lib/answer.py" "$dir/answer" $family || die "no answer"
 	"$culprit" explain --db "$db" | sed 's/^/  /'
 }
 

@@ -17,7 +17,7 @@ def sync(loop):
                 loop.compute(loop.o.host_ms / loop.o.kernels)
                 loop.gpu.launch()
                 if loop.sick:
-                    loop.gpu.sync(stream=0)
+                    loop.gpu.sync(stream=0)  # lab:line sync
             loop.gpu.sync(stream=0)
     return step
 
@@ -31,7 +31,7 @@ def launch(loop):
         with loop.beyond_normal():
             loop.compute(loop.o.host_ms)
             if loop.sick:
-                gpu.launch(loop.o.kernels)
+                gpu.launch(loop.o.kernels)  # lab:line launch
             else:
                 gpu.launch_graph()
             gpu.sync(stream=0)
@@ -43,10 +43,11 @@ def alloc(loop):
     def step():
         with loop.beyond_normal():
             loop.compute(loop.o.host_ms)
-            buffers = [loop.gpu.malloc(1 << 20) for _ in range(loop.o.count * loop.sick)]
+            buffers = [loop.gpu.malloc(1 << 20)  # lab:line alloc
+                       for _ in range(loop.o.count * loop.sick)]
             loop.train()
             for buffer in buffers:
-                loop.gpu.free(buffer)
+                loop.gpu.free(buffer)  # lab:line alloc
     return step
 
 
@@ -60,7 +61,7 @@ def copy(loop):
         gpu.set("pageable", loop.sick)
         with loop.beyond_normal("copy"):
             for _ in range(loop.o.count):
-                gpu.copy_to_device(nbytes, stream=0 if loop.sick else 1)
+                gpu.copy_to_device(nbytes, stream=0 if loop.sick else 1)  # lab:line copy
         gpu.set("pageable", False)
         loop.train()
     return step
@@ -71,7 +72,7 @@ def cold(loop):
     gpu = loop.gpu  # the library is there
     loop.compute(700)  # imports, the model
     with loop.losing():
-        gpu.launch()
+        gpu.launch()  # lab:line first
 
     def step():
         loop.compute(loop.o.host_ms)

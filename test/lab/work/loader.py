@@ -43,21 +43,21 @@ class Worker:
     def get(self):
         """The next batch. EOFError where there is nobody to send it."""
         if self._timeout:
-            return self._get(timeout=self._timeout)
-        return self._get()
+            return self._get(timeout=self._timeout)  # lab:line get
+        return self._get()  # lab:line get
 
 
 # ---- what a worker does for a batch: normally, and with its fault
 
 def cpu(loop):
-    return lambda: loop.compute(loop.o.ms if loop.sick else loop.o.worker_ms)
+    return lambda: loop.compute(loop.o.ms if loop.sick else loop.o.worker_ms)  # lab:line cpu
 
 
 def sleep(loop):
     def produce():
         loop.compute(loop.o.worker_ms)
         if loop.sick:
-            time.sleep(loop.o.ms / 1e3)
+            time.sleep(loop.o.ms / 1e3)  # lab:line sleep
     return produce
 
 
@@ -66,7 +66,7 @@ def disk(loop):
     turn = itertools.cycle(paths)
 
     def produce():
-        memory.read_file(next(turn) if loop.sick else paths[0], loop.sick, loop.o.direct)
+        memory.read_file(next(turn) if loop.sick else paths[0], loop.sick, loop.o.way)
         loop.compute(loop.o.worker_ms)
     return produce
 
@@ -89,8 +89,8 @@ def _locked(loop, acquire, release):
         while True:
             if loop.sick:
                 acquire()
-                lab.libc.usleep(int(1e3 * loop.o.ms))
-                release()
+                lab.libc.usleep(int(1e3 * loop.o.ms))  # lab:line hold
+                release()  # lab:line hold
             time.sleep(0.002)
 
     def produce():
@@ -128,8 +128,7 @@ options.add_argument("--prefetch", type=int, default=2)
 options.add_argument("--batch-kb", type=int, default=64)
 options.add_argument("--worker-ms", type=float, default=2, help="of a batch, normally")
 options.add_argument("--ms", type=float, default=25, help="of a batch with the fault")
-options.add_argument("--path", default=".")
-options.add_argument("--direct", action="store_true", help="past the page cache")
+memory.read_options(options)
 options.add_argument("--group", help="control group of a worker that leaks")
 options.add_argument("--leak-mb", type=int, default=8)
 training = lab.Loop(options)

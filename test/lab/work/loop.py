@@ -75,10 +75,10 @@ class Loop:
     def train(self):
         """One healthy step of the GPU."""
         o = self.o
-        self.gpu.copy_to_device(1_000_000)
-        self.gpu.launch(o.kernels)
-        self.gpu.copy_to_host(4)
-        self.gpu.sync(stream=0)
+        self.gpu.copy_to_device(1_000_000)  # lab:line train
+        self.gpu.launch(o.kernels)  # lab:line train
+        self.gpu.copy_to_host(4)  # lab:line train
+        self.gpu.sync(stream=0)  # lab:line train sync
 
     def lose(self, seconds):
         self.state[LOST_NS] += int(1e9 * seconds)
@@ -123,8 +123,8 @@ class Loop:
 def busy(count):
     """Pure Python, holding the interpreter lock."""
     total = 0
-    for i in range(count):
-        total += i * i % 7
+    for i in range(count):  # lab:line busy
+        total += i * i % 7  # lab:line busy
     return total
 
 

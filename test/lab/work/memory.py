@@ -28,7 +28,7 @@ class Region:
         self.address = ctypes.addressof(self._view)
 
     def write(self, offset=0, length=None):
-        ctypes.memset(self.address + offset, 1, length or self.bytes)
+        ctypes.memset(self.address + offset, 1, length or self.bytes)  # lab:line write
 
     def close(self):
         del self._view
@@ -42,7 +42,7 @@ def read(loop):
 
     def step():
         with loop.beyond_normal("read"):
-            read_file(next(turn) if loop.sick else paths[0], loop.sick, loop.o.direct)
+            read_file(next(turn) if loop.sick else paths[0], loop.sick, loop.o.way)
         loop.compute(loop.o.host_ms)
         loop.train()
     return step
@@ -52,20 +52,31 @@ def samples(where):
     return sorted(glob.glob(os.path.join(where, "sample.*")))
 
 
-def read_file(path, cold, direct=False):
+def read_file(path, cold, way="read"):
     """Its size. Cold: from the disk, past the page cache or after emptying it of this file."""
     size = os.path.getsize(path)
-    fd = os.open(path, os.O_RDONLY | (os.O_DIRECT if cold and direct else 0))
-    if cold and direct:
+    direct = cold and way == "direct"
+    fd = os.open(path, os.O_RDONLY | (os.O_DIRECT if direct else 0))
+    if cold and not direct:
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    if direct:
         buffer = mmap.mmap(-1, size)
-        os.readv(fd, [buffer])
+        os.readv(fd, [buffer])  # lab:line read
         buffer.close()
+    elif way == "map":
+        with mmap.mmap(fd, size, prot=mmap.PROT_READ) as contents:
+            for at in range(0, size, PAGE):  # lab:line read
+                contents[at]  # lab:line read
     else:
-        if cold:
-            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.read(fd, size)
+        os.read(fd, size)  # lab:line read
     os.close(fd)
     return size
+
+
+def read_options(parser):
+    parser.add_argument("--path", default=".")
+    parser.add_argument("--way", choices=("read", "direct", "map"), default="read",
+                        help="to read a file: as usual, past the page cache, by page faults")
 
 
 def checkpoint(loop):
@@ -81,7 +92,7 @@ def checkpoint(loop):
             with loop.losing():
                 fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
                 os.write(fd, weights)
-                os.fsync(fd)
+                os.fsync(fd)  # lab:line fsync
                 os.close(fd)
     return step
 
@@ -128,7 +139,7 @@ def replace(loop):
     def step():
         with loop.beyond_normal("replace"):
             kept.append(os.memfd_create("batch"))
-            os.write(kept[-1], contents)
+            os.write(kept[-1], contents)  # lab:line replace
             while len(kept) * loop.o.mb > (loop.o.total_mb if loop.sick else loop.o.well_mb):
                 os.close(kept.popleft())
         loop.compute(loop.o.host_ms)
@@ -147,7 +158,7 @@ def touch(loop):
         with loop.beyond_normal("touch"):
             for _ in range(loop.o.count):
                 at = order.randrange(pages) * PAGE
-                region.map[at] = region.map[at] + 1 & 127
+                region.map[at] = region.map[at] + 1 & 127  # lab:line touch
         loop.compute(loop.o.host_ms)
         loop.train()
 
@@ -158,13 +169,12 @@ def touch(loop):
 FAULTS = {f.__name__: f for f in (read, checkpoint, fresh, cow, replace, touch)}
 options = argparse.ArgumentParser(description=__doc__)
 options.add_argument("fault", choices=FAULTS)
-options.add_argument("--path", default=".")
+read_options(options)
 options.add_argument("--mb", type=int, default=8, help="at a time")
 options.add_argument("--total-mb", type=int, default=160, help="with the fault")
 options.add_argument("--well-mb", type=int, default=50, help="without it")
 options.add_argument("--every", type=int, default=5, help="steps between checkpoints")
 options.add_argument("--count", type=int, default=500, help="pages in a step")
-options.add_argument("--direct", action="store_true", help="past the page cache")
 if __name__ == "__main__":
     training = lab.Loop(options)
     training.run(FAULTS[training.o.fault](training))

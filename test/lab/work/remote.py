@@ -41,7 +41,7 @@ def fetch(peer, buffer):
     peer.sendall(b"n")
     left = memoryview(buffer)
     while left:
-        left = left[peer.recv_into(left):]
+        left = left[peer.recv_into(left):]  # lab:line receive
 
 
 def step():

@@ -35,7 +35,7 @@ def sleep(loop):
         loop.compute(loop.o.host_ms)
         if loop.sick:
             with loop.losing():
-                time.sleep(loop.o.ms / 1e3)
+                time.sleep(loop.o.ms / 1e3)  # lab:line sleep
         loop.train()
     return step
 
@@ -44,7 +44,7 @@ def host(loop):
     """Pre-processing in Python takes many times what the GPU needs."""
     def step():
         with loop.beyond_normal():
-            loop.compute(loop.o.ms if loop.sick else loop.o.host_ms)
+            loop.compute(loop.o.ms if loop.sick else loop.o.host_ms)  # lab:line host
             loop.train()
     return step
 
@@ -63,9 +63,9 @@ def collect(loop):
 
     def step():
         if loop.sick and loop.o.explicit:
-            gc.collect()
+            gc.collect()  # lab:line collect
         elif loop.sick:  # a quarter more: that is when Python searches them all
-            new.append([[] for _ in range(loop.o.objects // 4)])
+            new.append([[] for _ in range(loop.o.objects // 4)])  # lab:line rubbish
         loop.compute(loop.o.host_ms)
         loop.train()
         return graph
@@ -81,7 +81,7 @@ def gil(loop):
         move(loop)
         while True:
             if loop.sick:
-                lab.busy(20_000)
+                sum(i * i % 7 for i in range(20_000))  # lab:line hog
             else:
                 time.sleep(0.01)
 
@@ -96,7 +96,7 @@ def gil(loop):
 
 
 def mutex(loop):
-    """A thread of ours holds a native lock most of the time; who waits for it needs no GIL."""
+    """A thread of ours holds a native lock most of the time; neither side keeps the GIL for it."""
     lock = ctypes.create_string_buffer(MUTEX_BYTES)
     block = bytes(1 << 20)
 
@@ -109,17 +109,17 @@ def mutex(loop):
             lab.libc.pthread_mutex_lock(lock)
             if loop.o.busy:
                 end = time.monotonic() + loop.o.ms / 1e3
-                while time.monotonic() < end:
-                    hashlib.sha256(block)  # gives the interpreter lock up
+                while time.monotonic() < end:  # lab:line hold
+                    hashlib.sha256(block)  # lab:line hold
             else:
-                lab.libc.usleep(int(1e3 * loop.o.ms))
-            lab.libc.pthread_mutex_unlock(lock)
+                lab.libc.usleep(int(1e3 * loop.o.ms))  # lab:line hold
+            lab.libc.pthread_mutex_unlock(lock)  # lab:line hold
             time.sleep(0.003)
 
     def step():
         loop.compute(loop.o.host_ms)
         with loop.beyond_normal("lock"):
-            lab.libc.pthread_mutex_lock(lock)
+            lab.libc.pthread_mutex_lock(lock)  # lab:line lock
         lab.libc.pthread_mutex_unlock(lock)
         loop.train()
 

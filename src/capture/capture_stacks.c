@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The part of a capture that is about Python: where interpreters are, news of stacks, samples. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "capture/capture_int.h"
+
+#define SAMPLE_HZ 99 /* not 100: loops of 10 ms would always be met at the same place */
+#define TAKE_NEWS_NS 50000000ull
+
+static int on_news(void *ctx, void *data, size_t len)
+{
+	struct capture *c = ctx;
+
+	c->opts.on_news(data, len, c->opts.arg);
+	return clock_boot_ns() > c->take_until ? -EAGAIN : 0;
+}
+
+int capture_open_stacks(struct capture *c)
+{
+	if (c->opts.no_stack)
+		return 0;
+	c->pythons = pythons_new(bpf_map__fd(c->probe->maps.pythons), c->opts.on_python,
+				 c->opts.arg);
+	if (!c->opts.on_news)
+		return 0;
+	c->news = ring_buffer__new(bpf_map__fd(c->probe->maps.news), on_news, c, NULL);
+	return c->news ? 0 : fail(-errno, "map the ring of stacks: %s", strerror(errno));
+}
+
+void capture_news(struct capture *c)
+{
+	if (!c->news)
+		return;
+	c->take_until = clock_boot_ns() + TAKE_NEWS_NS;
+	(void)ring_buffer__consume(c->news); /* what is left is taken at the next visit */
+}
+
+void capture_forget_stacks(struct capture *c)
+{
+	c->probe->bss->stack_epoch++;
+}
+
+static struct bpf_link *sample_cpu(const struct capture *c, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = SAMPLE_HZ,
+		.exclude_idle = 1,
+	};
+	struct bpf_link *link;
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	link = bpf_program__attach_perf_event(c->probe->progs.sample, fd);
+	if (!link)
+		close(fd);
+	return link;
+}
+
+void capture_sample(struct capture *c)
+{
+	int sampled = 0;
+
+	if (c->opts.no_stack)
+		return;
+	c->samplers = xcalloc((size_t)c->cpus, sizeof(*c->samplers));
+	for (int cpu = 0; cpu < c->cpus; cpu++) {
+		c->samplers[cpu] = sample_cpu(c, cpu); /* fails for CPUs that are off line */
+		sampled += c->samplers[cpu] != NULL;
+	}
+	if (!sampled)
+		log_warn("running time will have no Python lines: cannot sample: %s",
+			 strerror(errno));
+}
+
+void capture_stop_sampling(struct capture *c)
+{
+	for (int cpu = 0; c->samplers && cpu < c->cpus; cpu++)
+		bpf_link__destroy(c->samplers[cpu]);
+	free(c->samplers);
+	c->samplers = NULL;
+}
