@@ -30,14 +30,14 @@ uint64_t stack_content(const struct stacks *stacks, uint64_t id, uint64_t site);
 uint64_t lines_stack(struct lines *l, uint64_t id, uint64_t site);
 
 /* Write what this row needs, once. A reason, or a stack that is gone, needs nothing. */
-int lines_store(struct lines *l, struct store *store, uint64_t stack);
+int lines_store(struct lines *l, struct store *store, uint64_t id);
 int lines_store_chain(struct lines *l, struct store *store, const struct chain *chain);
 
 /* The store gave up what was not committed. */
 void lines_rollback(struct lines *l);
 
 /* "forward() at train.py:142", or "" where that is not known. Returns dst. */
-char *lines_say(const struct lines *l, uint64_t stack, char *dst, size_t cap);
+char *lines_say(const struct lines *l, uint64_t id, char *dst, size_t cap);
 
 /* The process is gone: what only it could have told is forgotten once its last stops are judged. */
 void lines_forget(struct lines *l, uint32_t generation);

@@ -388,8 +388,10 @@ static struct timeline *random_past(uint32_t seed)
 {
 	static const enum state states[] = { STATE_FUTEX, STATE_PIPE, STATE_READ, STATE_THROTTLED,
 					     STATE_PREEMPTED };
+	struct task_info sibling = { .pid = 101, .tid = 202, .tp = 0x2000, .comm = "B" };
 	struct timeline *t = timeline_of("ABCDE");
 
+	timeline_thread(t, serial_of('B'), &sibling); /* of A: they share an interpreter */
 	follow(t, 'C', next_random(&seed) % 300);
 	for (int i = 0; i < 40; i++) {
 		uint64_t from = next_random(&seed) % 1000, wake = from + next_random(&seed) % 90;
@@ -403,7 +405,7 @@ static struct timeline *random_past(uint32_t seed)
 			s.by = (uint8_t)(next_random(&seed) % WAKER_COUNT);
 		s.stack = next_random(&seed) % 3 ? 0 : 300 + next_random(&seed) % 3;
 		if (next_random(&seed) % 4 == 0)
-			s.holder = next_random(&seed) % 7 * 0x1000;
+			s.holder = next_random(&seed) % 7 * 0x1000ull;
 		if (next_random(&seed) % 4 == 0)
 			s.holder_stack = 400;
 		if (next_random(&seed) % 8 == 0)

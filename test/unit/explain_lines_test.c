@@ -54,8 +54,8 @@ LINES_TEST(explain_finds_the_line_that_waited_and_the_workers_line)
 	CHECK(answer.findings == 1);
 	f = &answer.finding[0];
 	CHECK_STR(f->cause, "data-loader");
-	CHECK_U64(f->lost_ns, 6 * 600 * MSEC); /* whatever the lines */
-	CHECK_U64(f->count, 6 * 20);
+	CHECK_U64(f->lost_ns, 6 * (600 * MSEC)); /* whatever the lines */
+	CHECK_U64(f->count, 120);
 	CHECK_LINE(&f->where, "/data/job/train.py", "train", 31);
 	CHECK_NEAR(f->where.share, 100.0 * 4 / 6, 0.01);
 	CHECK(f->where.why == NO_STACK_unreadable); /* of the rest */

@@ -26,9 +26,9 @@ static void tell_code(struct lines *l, uint64_t addr, const char *name, const ch
 
 	memcpy(r.name, name, strlen(name));
 	memcpy(r.file, file, strlen(file));
-	for (int i = 0; i < 10; i++) {
-		r.table[2 * i] = 2;
-		r.table[2 * i + 1] = i > 0;
+	for (size_t i = 0; i < 20; i += 2) {
+		r.table[i] = 2;
+		r.table[i + 1] = i > 0;
 	}
 	lines_news(&r, sizeof(r), l);
 }
@@ -108,8 +108,9 @@ STORE_TEST(lines_store_only_what_a_row_needs_and_once)
 	c.hop[0].stack = lines_stack(l, 1000, 0);
 	c.hop[1].stack = NO_STACK_lost;
 	c.hop[2].stack = 99999; /* of another time */
-	err = lines_store_chain(l, store, &c) || lines_store_chain(l, store, &c) ||
-	      lines_store(l, store, c.hop[0].stack);
+	err = lines_store_chain(l, store, &c);
+	err |= lines_store_chain(l, store, &c);
+	err |= lines_store(l, store, c.hop[0].stack);
 	if (!err) {
 		CHECK_STR(trace_ask(store, "SELECT func, file, line FROM stack_line"),
 			  "Net.forward|/data/job/train.py|11");

@@ -156,7 +156,7 @@ STORE_TEST(store_keeps_where_a_thread_ran)
 	struct sample_row row = { &op_table[OP_GAP], FORWARD, 2, 20 };
 	struct window w = { (uint64_t)BOOT_NS + 1, (uint64_t)BOOT_NS + 3 };
 	char got[512] = "";
-	int64_t thread;
+	int64_t thread = 0;
 
 	if (make_thread(&thread))
 		return 1;
@@ -189,7 +189,7 @@ STORE_TEST(store_sums_calls_by_stack_and_second)
 	struct record rec = { .op = &op_table[OP_cudaFree], .stack = FORWARD, .dur_ns = 10 };
 	struct window w = { 0, 0 };
 	char got[512] = "";
-	int64_t thread;
+	int64_t thread = 0;
 
 	if (make_thread(&thread))
 		return 1;
@@ -212,7 +212,7 @@ STORE_TEST(store_counts_what_has_a_stack_and_why_the_rest_has_none)
 	struct wait_row wait = { .op = &op_table[OP_GAP], .ns = 100, .count = 1 };
 	struct window w = { 0, 0 };
 	struct stack_counts got;
-	int64_t thread;
+	int64_t thread = 0;
 
 	if (make_thread(&thread))
 		return 1;
@@ -246,7 +246,7 @@ STORE_TEST(store_keeps_why_lines_cannot_be_read)
 {
 	struct window w = { 0, 0 };
 	char note[64] = "?";
-	int64_t thread, process;
+	int64_t thread = 0, process = 0;
 
 	CHECK(!trace_run(store));
 	CHECK(!trace_process(store, 4821, "python3", &process));
