@@ -188,6 +188,7 @@ struct idle_part {
 struct summary {
 	uint32_t pid, tid;
 	char comm[COMM_LEN], cmdline[256];
+	char python_note[160]; /* why its lines cannot be read; "": they can, or it is not Python */
 	uint64_t total_ns; /* of that thread, while traced */
 	uint64_t state_ns[STATE_COUNT];
 	uint64_t sync_ns; /* of these: on CPU or blocked inside a synchronising call */
@@ -251,7 +252,6 @@ struct explanation {
 	int lines;
 	struct stack_counts stacks; /* how much of the trace has lines */
 	struct book *book; /* stacks by id */
-	bool full_stack; /* for the printers: show them */
 	struct happening *happening; /* the rare ones first */
 	int happenings;
 	struct open_wait *open; /* longest first */
@@ -263,6 +263,7 @@ struct explanation {
 		uint64_t count;
 	} loss[LOSS_COUNT];
 	int losses;
+	bool full_stack; /* for the printers: show all frames */
 };
 
 /* Read the window, judge, rank by time lost. Free with explain_free(). -ENODATA: nothing there. */

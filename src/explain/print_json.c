@@ -396,6 +396,7 @@ static void json_summary(struct json *j, const struct summary *s)
 	json_u64(j, "tid", s->tid);
 	json_str(j, "comm", s->comm);
 	json_str(j, "cmdline", s->cmdline);
+	json_str(j, "python_note", s->python_note);
 	json_u64(j, "calls", s->calls);
 	json_u64(j, "launches", s->launches);
 	json_u64(j, "total_ns", s->total_ns);

@@ -329,6 +329,8 @@ static void print_process(const struct summary *s, bool in_full, FILE *out)
 		s->threads == 1 ? "" : "s");
 	if (in_full && s->cmdline[0])
 		fprintf(out, "  %.74s\n", s->cmdline);
+	if (s->python_note[0])
+		fprintf(out, "  its lines of Python are not known: %s\n", s->python_note);
 	if (in_full)
 		print_ops(s, out);
 	fprintf(out, "  thread %u, %s:\n", s->tid, format_ns(total, sizeof(total), s->total_ns));

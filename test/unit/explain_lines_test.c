@@ -124,6 +124,9 @@ LINES_TEST(explain_says_what_is_wrong_with_the_interpreter)
 	}
 	CHECK(!ask());
 	CHECK_HAS(printed(TEXT), "  Where:  line not known: CPython 3.8 is not known\n");
+	CHECK_HAS(printed(TEXT),
+		  "\n  its lines of Python are not known: CPython 3.8 is not known\n");
+	CHECK_HAS(printed(JSON), "\"python_note\":\"CPython 3.8 is not known\"");
 	return 0;
 }
 
