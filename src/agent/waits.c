@@ -458,7 +458,9 @@ static bool store_run_sum(const void *key, void *value, void *arg)
 int waits_store(struct waits *w, const struct roster *roster, struct blamed *blamed,
 		struct store *store, uint64_t now)
 {
-	struct storing s = { .w = w, .roster = roster, .blamed = blamed, .store = store, .now = now };
+	struct storing s = {
+		.w = w, .roster = roster, .blamed = blamed, .store = store, .now = now
+	};
 
 	hash_each(w->shares, store_share, &s);
 	hash_each(w->runs, store_run_sum, &s);

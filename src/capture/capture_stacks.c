@@ -28,8 +28,8 @@ int capture_open_stacks(struct capture *c)
 {
 	if (c->opts.no_stack)
 		return 0;
-	c->pythons = pythons_new(bpf_map__fd(c->probe->maps.pythons), c->opts.on_python,
-				 c->opts.arg);
+	c->pythons =
+		pythons_new(bpf_map__fd(c->probe->maps.pythons), c->opts.on_python, c->opts.arg);
 	if (!c->opts.on_news)
 		return 0;
 	c->news = ring_buffer__new(bpf_map__fd(c->probe->maps.news), on_news, c, NULL);

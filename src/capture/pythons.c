@@ -15,7 +15,8 @@
 
 #define SEEN_MAX 4096 /* processes; then all are asked again */
 #define AGAIN_MAX 64
-#define AGAIN_NS 200000000ull /* a process is looked at this often at most: it may run exec in between */
+#define AGAIN_NS                                                                                   \
+	200000000ull /* a process is looked at this often at most: it may run exec in between */
 #define TRIES 50 /* of an interpreter that does not begin */
 
 struct identity {
