@@ -72,7 +72,7 @@ static void on_record(const void *bytes, size_t len, void *arg)
 		return;
 	}
 	rec.stack = lines_stack(a->lines, rec.stack, rec.site);
-	agent_stored(a, lines_store(a->lines, a->store, rec.stack));
+	agent_stored(a, lines_store(a->lines, a->store, &rec.stack));
 	agent_stored(a, store_call(a->store, p->thread, &rec, &call));
 	if (rec.because & (BECAUSE_SLOW | BECAUSE_OPEN) && !rec.depth)
 		stalls_add(a->stalls, &rec, p, call);

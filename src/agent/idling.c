@@ -130,7 +130,7 @@ struct storing {
 static bool store_share(const void *key, void *value, void *arg)
 {
 	const struct share_key *k = key;
-	const struct share *share = value;
+	struct share *share = value;
 	struct storing *s = arg;
 	const struct person *p = roster_find(s->roster, k->serial);
 	struct wait_row row = { .ns = share->ns, .count = share->count, .max_ns = share->max_ns };

@@ -131,36 +131,39 @@ void lines_rollback(struct lines *l)
 	hash_each(l->stored, drop, NULL);
 }
 
-int lines_store(struct lines *l, struct store *store, uint64_t id)
+int lines_store(struct lines *l, struct store *store, uint64_t *stack)
 {
-	const struct stack *stack;
+	const struct stack *content;
 	int err;
 
-	if (id < STACK_REASONS || !l->stacks || hash_get(l->stored, &id))
+	if (*stack < STACK_REASONS || hash_get(l->stored, stack))
 		return 0;
-	stack = stacks_content(l->stacks, id);
-	if (!stack)
-		return 0;
-	if (l->fresh == NEW_PER_SECOND) {
-		l->skipped++;
+	content = l->stacks ? stacks_content(l->stacks, *stack) : NULL;
+	if (!content) {
+		*stack = NO_STACK_lost;
 		return 0;
 	}
-	err = store_put_stack(store, stack);
+	if (l->fresh == NEW_PER_SECOND) {
+		l->skipped++;
+		*stack = NO_STACK_over_budget;
+		return 0;
+	}
+	err = store_put_stack(store, content);
 	if (err)
 		return err;
 	l->fresh++;
 	if (hash_count(l->stored) >= STORED_MAX)
 		lines_rollback(l);
-	hash_put(l->stored, &id);
+	hash_put(l->stored, stack);
 	return 0;
 }
 
-int lines_store_chain(struct lines *l, struct store *store, const struct chain *chain)
+int lines_store_chain(struct lines *l, struct store *store, struct chain *chain)
 {
 	int err = 0;
 
 	for (int i = 0; !err && i < chain->hops; i++)
-		err = lines_store(l, store, chain->hop[i].stack);
+		err = lines_store(l, store, &chain->hop[i].stack);
 	return err;
 }
 

@@ -29,9 +29,12 @@ uint64_t stack_content(const struct stacks *stacks, uint64_t id, uint64_t site);
 /* The same, and what is not known yet is fetched first: its news may still be in the ring. */
 uint64_t lines_stack(struct lines *l, uint64_t id, uint64_t site);
 
-/* Write what this row needs, once. A reason, or a stack that is gone, needs nothing. */
-int lines_store(struct lines *l, struct store *store, uint64_t id);
-int lines_store_chain(struct lines *l, struct store *store, const struct chain *chain);
+/*
+ * Write what this row needs, once. A stack that cannot be written (it is gone, or too many were new in
+ * this second) becomes the reason for having none.
+ */
+int lines_store(struct lines *l, struct store *store, uint64_t *stack);
+int lines_store_chain(struct lines *l, struct store *store, struct chain *chain);
 
 /* The store gave up what was not committed. */
 void lines_rollback(struct lines *l);

@@ -411,7 +411,7 @@ struct storing {
 static bool store_share(const void *key, void *value, void *arg)
 {
 	const struct share_key *k = key;
-	const struct share *share = value;
+	struct share *share = value;
 	struct storing *s = arg;
 	const struct person *p = roster_find(s->roster, k->serial);
 	struct wait_row row = { .op = &op_table[k->op],
@@ -447,7 +447,7 @@ static bool store_run_sum(const void *key, void *value, void *arg)
 
 	if (!p)
 		return true;
-	err = lines_store(s->w->lines, s->store, k->stack);
+	err = lines_store(s->w->lines, s->store, &row.stack);
 	if (!err)
 		err = store_sample_second(s->store, p->thread, s->now, &row);
 	if (err && !s->err)

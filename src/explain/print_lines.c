@@ -97,14 +97,20 @@ struct lines_known lines_known(const struct explanation *e)
 void print_lines_known(const struct explanation *e, FILE *out)
 {
 	struct lines_known known = lines_known(e);
+	double most_pct = 0;
 	int most = -1;
 
 	if (!known.calls && !known.wait_ns)
 		return;
-	for (int i = 0; i < NO_STACK_COUNT; i++)
-		if (i != NO_STACK_no_python && i != NO_STACK_no_thread && e->stacks.no_calls[i] &&
-		    (most < 0 || e->stacks.no_calls[i] > e->stacks.no_calls[most]))
-			most = i;
+	for (int i = 0; i < NO_STACK_COUNT; i++) {
+		double pct = percent(e->stacks.no_calls[i], known.calls) +
+			     percent(e->stacks.no_wait_ns[i], known.wait_ns);
+
+		if (i == NO_STACK_no_python || i == NO_STACK_no_thread || pct <= most_pct)
+			continue;
+		most_pct = pct;
+		most = i;
+	}
 	fprintf(out,
 		"Lines of Python: known of %.1f %% of the calls stored one by one, %.1f %% of the "
 		"waiting time",

@@ -65,10 +65,26 @@ static void end_name(uint64_t end, char *dst, size_t cap)
 
 /* ---- weights ---- */
 
+static const struct stack *stack_of(struct gathering *g, uint64_t id)
+{
+	struct stack **slot = hash_get(g->stacks, &id), *stack = NULL;
+	int err;
+
+	if (slot)
+		return *slot;
+	err = store_find_stack(g->store, id, &stack);
+	if (err && err != -ENOENT)
+		g->err = err;
+	*(struct stack **)hash_put(g->stacks, &id) = stack;
+	return stack;
+}
+
 static void weigh(struct gathering *g, int64_t thread, uint64_t stack, uint64_t end, uint64_t ns)
 {
 	struct sample_key key = { .stack = stack, .thread = thread, .end = end };
 
+	if (stack >= STACK_REASONS && !stack_of(g, stack))
+		key.stack = NO_STACK_lost;
 	if (ns)
 		*(uint64_t *)hash_put(g->weights, &key) += ns;
 }
@@ -175,20 +191,6 @@ static void add_code(struct gathering *g, struct flame_sample *s, const struct f
 	add_frame(g, s, &frame);
 }
 
-static const struct stack *stack_of(struct gathering *g, uint64_t id)
-{
-	struct stack **slot = hash_get(g->stacks, &id), *stack = NULL;
-	int err;
-
-	if (slot)
-		return *slot;
-	err = store_find_stack(g->store, id, &stack);
-	if (err && err != -ENOENT)
-		g->err = err;
-	*(struct stack **)hash_put(g->stacks, &id) = stack;
-	return stack;
-}
-
 static void add_stack(struct gathering *g, struct flame_sample *s, uint64_t id)
 {
 	static const char *const texts[NO_STACK_COUNT] = {
@@ -201,10 +203,7 @@ static void add_stack(struct gathering *g, struct flame_sample *s, uint64_t id)
 	for (int i = stack ? stack->frames - 1 : -1; i >= 0; i--)
 		add_code(g, s, stack->frame[i]);
 	if (!stack)
-		add_made_up(g, s,
-			    texts[id >= STACK_REASONS   ? NO_STACK_lost
-				  : id < NO_STACK_COUNT ? id
-							: NO_STACK_not_looked]);
+		add_made_up(g, s, texts[id < NO_STACK_COUNT ? id : NO_STACK_not_looked]);
 }
 
 /* ---- samples ---- */
@@ -252,7 +251,7 @@ static void add_sample(struct gathering *g, const struct weighed *from)
 	add_made_up(g, &s, text);
 	add_stack(g, &s, k->stack);
 	if (k->end && place != CLASS_GAP) {
-		snprintf(text, sizeof(text), "[a %s call]", class_names[place]);
+		snprintf(text, sizeof(text), "[%s call]", class_names[place]);
 		add_made_up(g, &s, text);
 	}
 	end_name(k->end, text, sizeof(text));

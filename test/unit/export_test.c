@@ -62,7 +62,7 @@ LINES_TEST(export_folded_of_wall_time_adds_up_to_all_of_it)
 	CHECK(strstr(text, "train train.py:31;" POLL ";[waiting on a pipe] 2400000000\n"));
 	CHECK(strstr(text, "train train.py:40;" POLL ";[on CPU] 10000000\n"));
 	CHECK(strstr(text, "train train.py:40;" POLL
-			   ";[a sync call];[waiting in the GPU's driver] 160000000\n"));
+			   ";[sync call];[waiting in the GPU's driver] 160000000\n"));
 	CHECK(strstr(text, "thread 4821 python3;[line not known: not looked at] 6230000000\n"));
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
 		const char *end = strchr(line, '\n'), *at = end;

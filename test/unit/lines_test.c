@@ -110,23 +110,26 @@ STORE_TEST(lines_store_only_what_a_row_needs_and_once)
 	c.hop[2].stack = 99999; /* of another time */
 	err = lines_store_chain(l, store, &c);
 	err |= lines_store_chain(l, store, &c);
-	err |= lines_store(l, store, c.hop[0].stack);
+	err |= lines_store(l, store, &c.hop[0].stack);
 	if (!err) {
 		CHECK_STR(trace_ask(store, "SELECT func, file, line FROM stack_line"),
 			  "Net.forward|/data/job/train.py|11");
 		store_rollback(store);
 		lines_rollback(l);
-		err = lines_store(l, store, c.hop[0].stack);
+		err = lines_store(l, store, &c.hop[0].stack);
 	}
 	lines_free(l);
 	CHECK(!err);
 	CHECK_STR(trace_ask(store, "SELECT count(*) FROM stack"), "1");
+	CHECK(c.hop[0].stack >= STACK_REASONS);
+	CHECK_U64(c.hop[2].stack, NO_STACK_lost); /* it could not be written: no row names it */
 	return 0;
 }
 
 STORE_TEST(lines_store_so_many_in_a_second)
 {
 	struct lines *l = lines_new(true);
+	uint64_t stack = 0;
 	int err = 0;
 
 	for (uint64_t i = 0; i < 5000; i++) {
@@ -135,13 +138,18 @@ STORE_TEST(lines_store_so_many_in_a_second)
 		snprintf(name, sizeof(name), "f%llu", (unsigned long long)i);
 		tell_code(l, 0x1000 + 16 * i, name, "/data/job/train.py");
 		tell_stack(l, 1000 + i, 0x1000 + 16 * i, 2);
-		err |= lines_store(l, store, lines_stack(l, 1000 + i, 0));
+		stack = lines_stack(l, 1000 + i, 0);
+		err |= lines_store(l, store, &stack);
 	}
 	CHECK(!err);
+	CHECK_U64(stack, NO_STACK_over_budget);
+	CHECK_U64(lines_skipped(l), 904);
 	CHECK_STR(trace_ask(store, "SELECT count(*) FROM stack"), "4096");
 	CHECK(!lines_tick(l, clock_boot_ns()));
-	for (uint64_t i = 0; i < 5000; i++)
-		err |= lines_store(l, store, lines_stack(l, 1000 + i, 0));
+	for (uint64_t i = 0; i < 5000; i++) {
+		stack = lines_stack(l, 1000 + i, 0);
+		err |= lines_store(l, store, &stack);
+	}
 	lines_free(l);
 	CHECK(!err);
 	CHECK_STR(trace_ask(store, "SELECT count(*) FROM stack"), "5000");
@@ -167,13 +175,15 @@ TEST(lines_remember_a_process_until_its_last_stops_are_judged)
 STORE_TEST(lines_that_are_off_know_nothing)
 {
 	struct lines *l = lines_new(false);
+	uint64_t stack = 1000;
 	char text[64];
 
 	tell_code(l, 0x1000, "f", "/x.py");
 	tell_stack(l, 1000, 0x1000, 2);
 	CHECK_U64(lines_stack(l, 1000, 0), NO_STACK_not_looked);
 	CHECK_U64(lines_stack(l, NO_STACK_no_python, 0), NO_STACK_no_python);
-	CHECK(!lines_store(l, store, 1000));
+	CHECK(!lines_store(l, store, &stack));
+	CHECK_U64(stack, NO_STACK_lost);
 	CHECK_STR(lines_say(l, 1000, text, sizeof(text)), "");
 	lines_forget(l, 1);
 	CHECK(!lines_tick(l, clock_boot_ns() + 100 * SEC));
