@@ -312,8 +312,8 @@ CHAIN_TEST(explain_text_prints_a_hop_per_line)
 		"          path /data/shard-17.bin\n",
 		"          because of loader (pid 4900): 3.6 s (100 %)\n",
 		"  Chain:  python3 4821: 3.6 s waiting on a pipe\n",
-		"          <- loader 4900 (child): 3.6 s reading a file /data/shard-17.bin (disk),"
-		" ended by interrupt 24 (virtio1-req.0)\n",
+		"          <- loader 4900 (child): 3.6 s reading a file /data/shard-17.bin (disk),",
+		" (disk), ended by interrupt 24 (virtio1-req.0)\n",
 		"  Effect: steps per second 50.00 -> 20.00 (-60 %)\n",
 		"  Gain:   up to 3.6 s; without it that time would be 60 to 60 % shorter\n",
 		"  Fix:    read ahead",
