@@ -7,6 +7,7 @@
 #ifndef PROBE_CALL_BPF_H
 #define PROBE_CALL_BPF_H
 
+#include "probe/cstack.bpf.h"
 #include "probe/tape.bpf.h"
 #include "probe/time.bpf.h"
 

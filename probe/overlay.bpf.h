@@ -50,46 +50,23 @@ int gc_done(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
-int BPF_PROG(reclaim_begin)
-{
-	begin_overlay(STATE_RECLAIM);
-	return 0;
-}
+/* What the kernel does for memory has a begin and an end, each a tracepoint. */
+#define RECLAIM_PAIR(name, tracepoint, event)                                                      \
+	SEC("tp_btf/" tracepoint "_begin")                                                         \
+	int BPF_PROG(name##_begin)                                                                 \
+	{                                                                                          \
+		begin_overlay(STATE_RECLAIM);                                                      \
+		return 0;                                                                          \
+	}                                                                                          \
+	SEC("tp_btf/" tracepoint "_end")                                                           \
+	int BPF_PROG(name##_end)                                                                   \
+	{                                                                                          \
+		end_overlay(STATE_RECLAIM, event);                                                 \
+		return 0;                                                                          \
+	}
 
-SEC("tp_btf/mm_vmscan_direct_reclaim_end")
-int BPF_PROG(reclaim_end)
-{
-	end_overlay(STATE_RECLAIM, HOST_reclaim);
-	return 0;
-}
-
-SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
-int BPF_PROG(memcg_reclaim_begin)
-{
-	begin_overlay(STATE_RECLAIM);
-	return 0;
-}
-
-SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
-int BPF_PROG(memcg_reclaim_end)
-{
-	end_overlay(STATE_RECLAIM, HOST_reclaim);
-	return 0;
-}
-
-SEC("tp_btf/mm_compaction_begin")
-int BPF_PROG(compact_begin)
-{
-	begin_overlay(STATE_RECLAIM);
-	return 0;
-}
-
-SEC("tp_btf/mm_compaction_end")
-int BPF_PROG(compact_end)
-{
-	end_overlay(STATE_RECLAIM, HOST_compaction);
-	return 0;
-}
+RECLAIM_PAIR(reclaim, "mm_vmscan_direct_reclaim", HOST_reclaim)
+RECLAIM_PAIR(memcg_reclaim, "mm_vmscan_memcg_reclaim", HOST_reclaim)
+RECLAIM_PAIR(compact, "mm_compaction", HOST_compaction)
 
 #endif

@@ -327,9 +327,16 @@ static void tick(struct agent *a)
 
 /* ---- stacks ---- */
 
-static void on_python(int pid, unsigned version, const char *why_not, void *arg)
+static void on_process(int pid, void *arg)
 {
-	(void)version;
+	struct agent *a = arg;
+
+	if (a->pythons)
+		pythons_see(a->pythons, pid);
+}
+
+static void on_python(int pid, const char *why_not, void *arg)
+{
 	if (why_not[0])
 		agent_note_python(arg, (uint32_t)pid, why_not);
 }
@@ -383,7 +390,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 
 	a->opts = *opts;
 	a->opts.capture.on_lib = on_lib;
-	a->opts.capture.on_python = on_python;
+	a->opts.capture.on_process = on_process;
 	a->opts.capture.on_news = on_news;
 	a->opts.capture.arg = a;
 	if (opts->node)
@@ -398,6 +405,8 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->board = board_new();
 	a->ledger = ledger_new();
 	a->lines = lines_new(!opts->capture.no_stack);
+	if (!opts->capture.no_stack)
+		a->pythons = pythons_new(on_python, a);
 	err = store_open(opts->db ? opts->db : ":memory:", STORE_WRITE, &a->store);
 	if (!err)
 		err = capture_open(&a->opts.capture, &a->capture);
@@ -408,6 +417,8 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 		return err;
 	}
 	lines_source(a->lines, fetch_news, a);
+	if (a->pythons) /* those that were there before us, from their first call on */
+		pythons_look(a->pythons, a->capture, clock_boot_ns());
 	a->roster = roster_new(a->store);
 	a->waits = waits_new(a->capture, a->lines);
 	a->rhythm = rhythm_new();
@@ -431,6 +442,8 @@ int agent_step(struct agent *a, int timeout_ms)
 		timeout_ms = (int)min_u64((uint64_t)timeout_ms, (a->tick_at - now) / 1000000 + 1);
 	else
 		timeout_ms = 0;
+	if (a->pythons)
+		pythons_look(a->pythons, a->capture, clock_boot_ns());
 	err = capture_poll(a->capture, timeout_ms, on_record, a);
 	if (err < 0)
 		return err;
@@ -482,6 +495,7 @@ void agent_close(struct agent *a)
 	hostside_free(a->hostside);
 	incidents_free(a->incidents);
 	lines_free(a->lines);
+	pythons_free(a->pythons);
 	capture_close(a->capture);
 	roster_free(a->roster);
 	ledger_free(a->ledger);

@@ -10,6 +10,7 @@
 #include "agent/idling.h"
 #include "agent/incidents.h"
 #include "agent/lines.h"
+#include "agent/pythons.h"
 #include "agent/rhythm.h"
 #include "agent/roster.h"
 #include "agent/stalls.h"
@@ -53,6 +54,7 @@ struct agent {
 	struct blamed *blamed; /* who has been told of */
 	struct board *board; /* what has been going on, for the live table */
 	struct lines *lines;
+	struct pythons *pythons; /* NULL: nobody wants lines */
 	struct waits *waits;
 	struct rhythm *rhythm;
 	struct idling *idling;

@@ -275,18 +275,18 @@ static void adopt(struct capture *c, int pid, bool related)
 	each_thread(c->probe->progs.adopt_threads);
 }
 
-static void see_python(struct capture *c, int pid)
+static void follow(struct capture *c, int pid, bool related)
 {
-	if (c->pythons)
-		pythons_see(c->pythons, pid);
+	adopt(c, pid, related);
+	if (c->opts.on_process)
+		c->opts.on_process(pid, c->opts.arg);
 }
 
 void capture_follow(struct capture *c, uint32_t pid)
 {
 	if (c->detached || pid == (uint32_t)getpid())
 		return;
-	adopt(c, (int)pid, true);
-	see_python(c, (int)pid);
+	follow(c, (int)pid, true);
 }
 
 static void on_lib(int pid, const struct lib *lib, void *arg)
@@ -294,9 +294,8 @@ static void on_lib(int pid, const struct lib *lib, void *arg)
 	struct capture *c = arg;
 
 	c->probe->bss->active = true; /* until now a context switch cost next to nothing */
-	adopt(c, pid, false);
+	follow(c, pid, false);
 	gc_see(c->gc, pid);
-	see_python(c, pid);
 	if (c->opts.on_lib)
 		c->opts.on_lib(pid, lib, c->opts.arg);
 }
@@ -455,7 +454,6 @@ void capture_close(struct capture *c)
 	watch_close(c->watch);
 	ring_buffer__free(c->ring);
 	ring_buffer__free(c->news);
-	pythons_free(c->pythons);
 	capture_unmap(c);
 	probe__destroy(c->probe);
 	free(c);
@@ -487,8 +485,6 @@ static void look_around(struct capture *c, uint64_t now)
 			libs_see_file(c->libs, c->mapped[i].path, c->mapped[i].inode);
 	if (now >= c->rescan_at)
 		rescan(c);
-	if (c->pythons)
-		pythons_again(c->pythons, now);
 	c->drain_at = now + DRAIN_NS;
 }
 

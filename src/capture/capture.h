@@ -12,12 +12,13 @@
 
 #include "capture/libs.h"
 #include "capture/link.h"
-#include "capture/pythons.h"
 #include "wire/event.h"
+#include "wire/python.h"
 
 struct capture;
 
 typedef void (*capture_fn)(const void *bytes, size_t len, void *arg);
+typedef void (*process_fn)(int pid, void *arg);
 
 #define CAPTURE_SLOW_NS 1000000ull
 
@@ -29,7 +30,7 @@ struct capture_opts {
 	bool no_stack; /* Python stacks are not looked at */
 	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
 	libs_fn on_lib; /* hears of each (process, library) pair; may be NULL */
-	python_fn on_python; /* hears of each process with an interpreter; may be NULL */
+	process_fn on_process; /* hears of each process that is followed; may be NULL */
 	capture_fn on_news; /* hears of code objects and stacks: see wire/python.h; may be NULL */
 	void *arg; /* of all of these */
 };
@@ -104,6 +105,10 @@ void capture_each_stop(struct capture *c, stop_fn fn, void *arg);
 
 /* Follow a process that makes no traced calls, because it was seen to wake one that does. */
 void capture_follow(struct capture *c, uint32_t pid);
+
+/* From now on the probes walk the Python stacks of the process; forked children inherit that. */
+int capture_put_python(struct capture *c, int pid, const struct py_layout *layout);
+bool capture_has_python(const struct capture *c, int pid);
 
 /* Hand over what was told of stacks since the last look; capture_poll() does so, too. */
 void capture_news(struct capture *c);

@@ -22,7 +22,6 @@ struct capture {
 	struct capture_opts opts;
 	struct probe *probe;
 	struct ring_buffer *ring, *news;
-	struct pythons *pythons;
 	struct bpf_link **samplers; /* one per CPU */
 	/* The kernel's, mapped: */
 	struct tally *tallies;

@@ -26,14 +26,27 @@ static int on_news(void *ctx, void *data, size_t len)
 
 int capture_open_stacks(struct capture *c)
 {
-	if (c->opts.no_stack)
-		return 0;
-	c->pythons = pythons_new(bpf_map__fd(c->probe->maps.pythons), c->opts.on_python,
-				 c->opts.arg);
-	if (!c->opts.on_news)
+	if (c->opts.no_stack || !c->opts.on_news)
 		return 0;
 	c->news = ring_buffer__new(bpf_map__fd(c->probe->maps.news), on_news, c, NULL);
 	return c->news ? 0 : fail(-errno, "map the ring of stacks: %s", strerror(errno));
+}
+
+int capture_put_python(struct capture *c, int pid, const struct py_layout *layout)
+{
+	uint32_t key = (uint32_t)pid;
+
+	if (bpf_map_update_elem(bpf_map__fd(c->probe->maps.pythons), &key, layout, BPF_ANY))
+		return fail(-errno, "no room for its layout: %s", strerror(errno));
+	return 0;
+}
+
+bool capture_has_python(const struct capture *c, int pid)
+{
+	struct py_layout layout;
+	uint32_t key = (uint32_t)pid;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(c->probe->maps.pythons), &key, &layout);
 }
 
 void capture_news(struct capture *c)

@@ -80,8 +80,11 @@ static int by_ns(const void *x, const void *y)
 
 void add_idle(const struct facts *f, const struct thread_facts *first, int n, struct summary *sum)
 {
-	struct idle_part *part = f->chains ? xcalloc((size_t)f->chains, sizeof(*part)) : NULL;
+	struct idle_part *part;
 
+	if (!f->chains)
+		return;
+	part = xcalloc((size_t)f->chains, sizeof(*part));
 	/* Each chain once: there are many rows of each. */
 	for (int i = 0; i < n; i++) {
 		for (int k = 0; k < first[i].idles; k++) {

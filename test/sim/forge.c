@@ -54,7 +54,9 @@ static uint64_t any(uint64_t *seed)
 /* Mostly an object of ours, sometimes anything. */
 static uint64_t pointer(uint64_t *seed)
 {
-	static const uint64_t wild[] = { 0, 1, 8, 0x7fffffffffff, 0xffff888000000000, UINT64_MAX - 7 };
+	static const uint64_t wild[] = {
+		0, 1, 8, 0x7fffffffffff, 0xffff888000000000, UINT64_MAX - 7
+	};
 	uint64_t r = any(seed);
 
 	switch (r % 8) {

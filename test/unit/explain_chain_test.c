@@ -2,11 +2,9 @@
 /* Tests of explain/ with chains: from rows in the store to what is printed, per process too. */
 #include <errno.h>
 
-#include "base/fail.h"
 #include "base/units.h"
-#include "explain/explain.h"
+#include "test/unit/explain_trace.h"
 #include "test/unit/json_check.h"
-#include "test/unit/trace.h"
 
 /*
  * Ten seconds of a loop of 20 ms steps. From the fifth on its worker 4900 reads a file for most of
@@ -14,31 +12,7 @@
  */
 enum { SECONDS = 10, BAD_FIRST = 5 };
 
-static struct store *store; /* of the test that runs */
-static struct explanation answer;
-static int64_t process, thread, chain;
-
-static int with_store(int (*test)(void))
-{
-	int failed, err = store_open(":memory:", STORE_WRITE, &store);
-
-	if (err)
-		return test_fail(__FILE__, __LINE__, "%s", why(err));
-	answer = (struct explanation){ 0 };
-	failed = test();
-	explain_free(&answer);
-	store_close(store);
-	store = NULL;
-	return failed;
-}
-
-#define CHAIN_TEST(name)                                                                           \
-	static int name##_body(void);                                                              \
-	TEST(name)                                                                                 \
-	{                                                                                          \
-		return with_store(name##_body);                                                    \
-	}                                                                                          \
-	static int name##_body(void)
+static int64_t chain;
 
 static uint64_t wall(uint64_t boot_ns)
 {
@@ -170,7 +144,7 @@ static int fill(const char *path)
 	return 0;
 }
 
-CHAIN_TEST(explain_follows_the_chain_to_the_file)
+EXPLAIN_TEST(explain_follows_the_chain_to_the_file)
 {
 	const struct finding *f;
 
@@ -196,7 +170,7 @@ CHAIN_TEST(explain_follows_the_chain_to_the_file)
 }
 
 /* Half the slow gaps waited on the pipe without a known chain: they prove nothing. */
-CHAIN_TEST(explain_quotes_only_rows_whose_chains_say_the_same)
+EXPLAIN_TEST(explain_quotes_only_rows_whose_chains_say_the_same)
 {
 	const struct finding *f;
 
@@ -210,7 +184,7 @@ CHAIN_TEST(explain_quotes_only_rows_whose_chains_say_the_same)
 	return 0;
 }
 
-CHAIN_TEST(explain_bounds_the_gain_by_idleness_and_pace)
+EXPLAIN_TEST(explain_bounds_the_gain_by_idleness_and_pace)
 {
 	const struct finding *f;
 
@@ -225,7 +199,7 @@ CHAIN_TEST(explain_bounds_the_gain_by_idleness_and_pace)
 	return 0;
 }
 
-CHAIN_TEST(explain_says_how_much_nobody_saw)
+EXPLAIN_TEST(explain_says_how_much_nobody_saw)
 {
 	if (fill("/data/x"))
 		return 1;
@@ -234,7 +208,7 @@ CHAIN_TEST(explain_says_how_much_nobody_saw)
 	return 0;
 }
 
-CHAIN_TEST(explain_recent_finds_the_same_in_the_last_seconds)
+EXPLAIN_TEST(explain_recent_finds_the_same_in_the_last_seconds)
 {
 	if (fill("/data/x"))
 		return 1;
@@ -251,7 +225,7 @@ CHAIN_TEST(explain_recent_finds_the_same_in_the_last_seconds)
 	return 0;
 }
 
-CHAIN_TEST(explain_only_keeps_one_process)
+EXPLAIN_TEST(explain_only_keeps_one_process)
 {
 	int64_t other;
 
@@ -304,7 +278,7 @@ static int check_words(enum form form, const char *const *want, size_t n)
 	return i < n;
 }
 
-CHAIN_TEST(explain_text_prints_a_hop_per_line)
+EXPLAIN_TEST(explain_text_prints_a_hop_per_line)
 {
 	static const char *const want[] = {
 		"[HIGH] Disk read: python3 waited for loader (pid 4900)",
@@ -312,8 +286,8 @@ CHAIN_TEST(explain_text_prints_a_hop_per_line)
 		"          path /data/shard-17.bin\n",
 		"          because of loader (pid 4900): 3.6 s (100 %)\n",
 		"  Chain:  python3 4821: 3.6 s waiting on a pipe\n",
-		"          <- loader 4900 (child): 3.6 s reading a file /data/shard-17.bin (disk),"
-		" ended by interrupt 24 (virtio1-req.0)\n",
+		"          <- loader 4900 (child): 3.6 s reading a file /data/shard-17.bin (disk),",
+		" (disk), ended by interrupt 24 (virtio1-req.0)\n",
 		"  Effect: steps per second 50.00 -> 20.00 (-60 %)\n",
 		"  Gain:   up to 3.6 s; without it that time would be 60 to 60 % shorter\n",
 		"  Fix:    read ahead",
@@ -328,7 +302,7 @@ CHAIN_TEST(explain_text_prints_a_hop_per_line)
 	return check_words(TEXT, want, ARRAY_LEN(want));
 }
 
-CHAIN_TEST(explain_per_process_says_where_the_time_went)
+EXPLAIN_TEST(explain_per_process_says_where_the_time_went)
 {
 	static const char *const want[] = {
 		"python3 (pid 4821):",
@@ -352,7 +326,7 @@ CHAIN_TEST(explain_per_process_says_where_the_time_went)
 	return check_words(PROCESSES, want, ARRAY_LEN(want));
 }
 
-CHAIN_TEST(explain_of_a_healthy_time_says_what_was_looked_for)
+EXPLAIN_TEST(explain_of_a_healthy_time_says_what_was_looked_for)
 {
 	static const char *const want[] = { "No stall found",
 					    " disk-read,",
@@ -422,7 +396,7 @@ static int check_json(const char *text)
 	return 0;
 }
 
-CHAIN_TEST(explain_json_has_chain_object_steps_and_incidents)
+EXPLAIN_TEST(explain_json_has_chain_object_steps_and_incidents)
 {
 	char *text;
 	int failed;
@@ -437,7 +411,7 @@ CHAIN_TEST(explain_json_has_chain_object_steps_and_incidents)
 }
 
 /* A file may be called anything. */
-CHAIN_TEST(explain_prints_names_of_chains_harmlessly)
+EXPLAIN_TEST(explain_prints_names_of_chains_harmlessly)
 {
 	static const enum form forms[] = { TEXT, PROCESSES, JSON };
 
@@ -458,7 +432,7 @@ CHAIN_TEST(explain_prints_names_of_chains_harmlessly)
 
 /* ---- at the end ---- */
 
-CHAIN_TEST(explain_tells_what_was_not_over_at_the_end)
+EXPLAIN_TEST(explain_tells_what_was_not_over_at_the_end)
 {
 	struct chain c = reads("/data/shard-17.bin");
 	struct record rec = { .op = &op_table[OP_GAP],

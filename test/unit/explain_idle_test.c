@@ -37,7 +37,7 @@ TEST(idle_parts_say_what_the_thread_did_and_for_whom)
 
 TEST(idle_parts_of_a_process_add_up)
 {
-	struct idle_ns a[3], b[2];
+	static struct idle_ns a[3], b[2];
 	struct summary sum = { 0 };
 	uint64_t ns = 0;
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tests of explain/: a trace goes in through the store, the answer comes out as text and JSON. */
-#include "explain/explain.h"
-
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/fail.h"
+#include "test/unit/explain_trace.h"
 #include "test/unit/json_check.h"
-#include "test/unit/trace.h"
 
 /*
  * Thirty seconds of one training thread: healthy, then ten seconds where a process 4242 has its
@@ -22,33 +19,6 @@ enum {
 	LAUNCHES = 1000,
 	LAUNCHES_BAD = 400
 };
-
-static struct store *store; /* of the test that runs */
-static struct explanation answer;
-static int64_t process, thread;
-
-static int with_store(int (*test)(void))
-{
-	int failed, err = store_open(":memory:", STORE_WRITE, &store);
-
-	if (err)
-		return test_fail(__FILE__, __LINE__, "%s", why(err));
-	answer = (struct explanation){ 0 };
-	failed = test();
-	explain_free(&answer);
-	store_close(store);
-	store = NULL;
-	return failed;
-}
-
-/* A test with an empty store, closed however it ends. */
-#define EXPLAIN_TEST(name)                                                                         \
-	static int name##_body(void);                                                              \
-	TEST(name)                                                                                 \
-	{                                                                                          \
-		return with_store(name##_body);                                                    \
-	}                                                                                          \
-	static int name##_body(void)
 
 static int begin(const char *comm)
 {

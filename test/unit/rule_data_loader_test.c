@@ -40,16 +40,8 @@ TEST(data_loader_may_be_asleep_if_it_is_so_in_every_step)
 /* It hands work over from time to time: 30 steps at once, then nothing for a while. */
 TEST(data_loader_is_silent_when_there_is_nothing_to_load)
 {
-	int chain;
-
 	scene_init(&scene);
-	chain = scene_chain(&scene, loads(worker(STATE_SLEEP, WAKER_timer)));
-	for (int i = 0; i < 6; i++) {
-		struct second *s = scene_second(&scene, 0);
-
-		loop_in(s, 600 * MS);
-		scene_wait(&scene, s, chain, 600 * MS, 1);
-	}
+	scene_seconds(&scene, loads(worker(STATE_SLEEP, WAKER_timer)), 600 * MS, 1);
 	CHECK_NONE(&scene);
 	return 0;
 }

@@ -35,16 +35,8 @@ TEST(self_sleep_by_a_time_limit_is_inferred)
 /* A wave of steps, then a pause. */
 TEST(self_sleep_between_bursts_is_healthy)
 {
-	int chain;
-
 	scene_init(&scene);
-	chain = scene_chain(&scene, CHAIN(self(STATE_SLEEP, WAKER_timer)));
-	for (int i = 0; i < 6; i++) {
-		struct second *s = scene_second(&scene, 0);
-
-		loop_in(s, 600 * MS);
-		scene_wait(&scene, s, chain, 600 * MS, 1);
-	}
+	scene_seconds(&scene, CHAIN(self(STATE_SLEEP, WAKER_timer)), 600 * MS, 1);
 	CHECK_NONE(&scene);
 	return 0;
 }
@@ -52,16 +44,8 @@ TEST(self_sleep_between_bursts_is_healthy)
 /* It looks for work every 10 ms and finds none. */
 TEST(self_sleep_of_an_idle_program_is_healthy)
 {
-	int chain;
-
 	scene_init(&scene);
-	chain = scene_chain(&scene, CHAIN(self(STATE_SLEEP, WAKER_timer)));
-	for (int i = 0; i < 6; i++) {
-		struct second *s = scene_second(&scene, 0);
-
-		loop_in(s, 970 * MS);
-		scene_wait(&scene, s, chain, 970 * MS, 97);
-	}
+	scene_seconds(&scene, CHAIN(self(STATE_SLEEP, WAKER_timer)), 970 * MS, 97);
 	CHECK_NONE(&scene);
 	return 0;
 }

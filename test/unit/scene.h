@@ -213,6 +213,19 @@ static inline void scene_stalls(struct scene *sc, struct chain c, uint64_t lost_
 	}
 }
 
+/* Six seconds, each with so many waits on this chain that take `ns` of it. */
+static inline void scene_seconds(struct scene *sc, struct chain c, uint64_t ns, uint64_t count)
+{
+	int chain = scene_chain(sc, c);
+
+	for (int i = 0; i < 6; i++) {
+		struct second *s = scene_second(sc, 0);
+
+		loop_in(s, ns);
+		scene_wait(sc, s, chain, ns, count);
+	}
+}
+
 static inline void scene_event(struct scene *sc, enum host_event event, uint32_t pid, uint64_t obj,
 			       uint64_t at_ns)
 {

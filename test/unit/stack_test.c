@@ -283,7 +283,7 @@ TEST(stacks_are_bounded_and_start_again)
 		CHECK(stacks_full(s) || news(s, &st, sizeof(st)));
 		n++;
 	}
-	CHECK(stacks_full(s) && n > 20000);
+	CHECK(stacks_full(s) && n > 2000);
 	CHECK(!news(s, &st, sizeof(st)));
 	CHECK(stacks_find(s, 1000, 0)); /* what is there stays */
 	stacks_reset(s);
