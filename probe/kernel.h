@@ -25,6 +25,12 @@ struct pt_regs {
 };
 #endif
 
+/* Context of a perf event: laid out by the ABI, too. */
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	__u64 sample_period, addr;
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct rq {

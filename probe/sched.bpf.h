@@ -403,12 +403,27 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int dest_cpu)
 
 /* ---- what a thread does while it runs ---- */
 
+/* The clock met it in the kernel, which it did not enter by a system call. */
+static __always_inline bool in_exception(struct bpf_perf_event_data *ctx)
+{
+#ifdef __TARGET_ARCH_x86
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(task);
+
+	return !(ctx->regs.cs & 3) && (long)regs->orig_ax < 0;
+#else
+	return false; /* not run there; see doc/design.md */
+#endif
+}
+
 /* By a clock on each CPU. The walk is in the thread's own context, wherever it was interrupted. */
 SEC("perf_event")
-int sample(void *ctx)
+int sample(struct bpf_perf_event_data *ctx)
 {
 	struct thread *t = active && !stopped ? thread_of(bpf_get_current_task_btf()) : NULL;
-	struct stop look = { .flags = STOP_SAMPLE, .irq = -1, .nr = -1, .fd = -1 };
+	struct stop look = {
+		.state = STATE_RUN, .flags = STOP_SAMPLE, .irq = -1, .nr = -1, .fd = -1
+	};
 	__u64 now;
 
 	if (!t || t->state != STATE_RUN)
@@ -418,10 +433,11 @@ int sample(void *ctx)
 		return 0;
 	now = bpf_ktime_get_boot_ns();
 	look.from_ns = look.wake_ns = now;
-	look.state = STATE_RUN;
 	look.op = place_of(t);
 	if (t->run_as != STATE_GC && collects(bpf_get_current_task_btf()))
-		look.flags |= STOP_COLLECTING;
+		look.state = STATE_GC;
+	else if (in_exception(ctx))
+		look.state = STATE_FAULT;
 	keep_stop(t, &look, now);
 	return 0;
 }

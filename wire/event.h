@@ -134,9 +134,10 @@ enum waker {
 #define STOP_OVERLAY 2 /* no stop: on the CPU all the time, in `state` (reclaim, gc) */
 #define STOP_PACKET_LOSS 4 /* packets of the awaited stream came out of order meanwhile */
 #define STOP_IOWAIT 8
-#define STOP_SAMPLE 16 /* no stop: a look at what it did while it was running, at from_ns */
-#define STOP_COLLECTING 32 /* ... it collected garbage, which nothing else has told */
-#define STOP_OPEN 64 /* not over when the trace ended, which is run_ns */
+/* No stop: a look at it while it was running, at from_ns. state is RUN; GC where it collects garbage and
+ * nothing else has told so; FAULT where it is in a page fault. */
+#define STOP_SAMPLE 16
+#define STOP_OPEN 32 /* not over when the trace ended, which is run_ns */
 
 /*
  * One stop of a thread that we follow: from leaving the CPU until it ran again, with the reason and

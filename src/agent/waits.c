@@ -45,7 +45,8 @@ struct gone {
 /* Where a calling thread ran. */
 struct run_key {
 	uint64_t stack;
-	uint32_t serial, op;
+	uint32_t serial;
+	uint16_t op, state;
 };
 
 struct run_sum {
@@ -335,7 +336,10 @@ static void on_piece(const struct piece *piece, void *arg)
 static void on_run(const struct run *run, void *arg)
 {
 	struct waits *w = arg;
-	struct run_key key = { .stack = run->stack, .serial = w->serial, .op = run->op };
+	struct run_key key = { .stack = run->stack,
+			       .serial = w->serial,
+			       .op = run->op,
+			       .state = (uint16_t)run->state };
 	struct run_sum *sum;
 
 	if (run->op >= OP_SLOTS)
@@ -441,7 +445,11 @@ static bool store_run_sum(const void *key, void *value, void *arg)
 	struct storing *s = arg;
 	const struct person *p = roster_find(s->roster, k->serial);
 	struct sample_row row = {
-		.op = &op_table[k->op], .stack = k->stack, .samples = sum->samples, .ns = sum->ns
+		.op = &op_table[k->op],
+		.stack = k->stack,
+		.state = (enum state)k->state,
+		.samples = sum->samples,
+		.ns = sum->ns,
 	};
 	int err;
 

@@ -162,6 +162,7 @@ struct run {
 	uint64_t from_ns, to_ns;
 	uint64_t stack; /* as in struct hop */
 	uint16_t op; /* as in struct piece */
+	enum state state; /* RUN, GC or FAULT: see STOP_SAMPLE */
 	bool look; /* the look itself lies in it */
 };
 

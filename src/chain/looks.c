@@ -65,6 +65,7 @@ static void share_out(const struct thread *thread, uint64_t from, uint64_t to, r
 				    .to_ns = until,
 				    .stack = look->stack,
 				    .op = look->op,
+				    .state = look->state,
 				    .look = look->run_ns >= from && look->run_ns < until };
 		fn(&run, arg);
 	}

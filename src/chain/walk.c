@@ -233,7 +233,8 @@ static void charge_looks(struct walk *w, const struct thread *thread, uint64_t f
 		bool better = look && (is_stack(look->stack) || !is_stack(stack));
 
 		until = min_u64(until, to);
-		turn(&w->chain, STATE_RUN)->stack = better ? look->stack : stack;
+		turn(&w->chain, look && look->state == STATE_GC ? STATE_GC : STATE_RUN)->stack =
+			better ? look->stack : stack;
 		charge(w, from, until, true);
 	}
 }

@@ -243,27 +243,21 @@ struct explanation {
 	struct run_info run;
 	struct window window;
 	struct finding *finding;
-	int findings;
 	struct summary *summary;
-	int summaries;
 	struct incident *incident;
-	int incidents;
 	struct line_sum *line; /* most lost first */
-	int lines;
-	struct stack_counts stacks; /* how much of the trace has lines */
-	struct book *book; /* stacks by id */
 	struct happening *happening; /* the rare ones first */
-	int happenings;
 	struct open_wait *open; /* longest first */
-	int opens;
+	struct book *book; /* stacks by id */
+	int findings, summaries, incidents, lines, happenings, opens, losses;
+	bool full_stack; /* for the printers: show them */
+	struct stack_counts stacks; /* how much of the trace has lines */
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
 	struct account_row account;
 	struct {
 		char reason[32];
 		uint64_t count;
 	} loss[LOSS_COUNT];
-	int losses;
-	bool full_stack; /* for the printers: show all frames */
 };
 
 /* Read the window, judge, rank by time lost. Free with explain_free(). -ENODATA: nothing there. */

@@ -24,6 +24,7 @@ struct wait {
 /* Where the thread ran in one interval, by looks at it. */
 struct look {
 	enum op_class place;
+	enum state state; /* RUN, GC or FAULT: see STOP_SAMPLE */
 	uint64_t stack, samples, ns;
 };
 
@@ -65,6 +66,7 @@ struct second {
 	struct look *look;
 	int blames, waits, looks;
 	uint64_t steps, step_ns, idle_ns; /* steps that ended here; idle: the GPU, at least */
+	uint64_t looked_gc_ns; /* of STATE_GC: by looks, not timed */
 	bool warm_up; /* the device was opened or code was loaded here or just before */
 	enum load load; /* by facts_classify() */
 };

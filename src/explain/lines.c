@@ -105,13 +105,13 @@ static void add_waits(const struct facts *f, const struct thread_facts *t,
 }
 
 static void add_looks(const struct thread_facts *t, const struct finding *found, uint32_t places,
-		      struct tally_stacks *ret)
+		      uint32_t states, struct tally_stacks *ret)
 {
 	for (int i = 0; i < t->seconds; i++) {
 		const struct second *s = &t->second[i];
 
 		for (int k = 0; within(found, s) && k < s->looks; k++)
-			if (places >> s->look[k].place & 1)
+			if (places >> s->look[k].place & states >> s->look[k].state & 1)
 				tally(ret, s->look[k].stack, s->look[k].ns);
 	}
 }
@@ -391,6 +391,15 @@ static bool is_work(const char *cause)
 	return false;
 }
 
+/* Memory is waited for on the CPU, too: while the page is made, or taken from compressed swap. */
+static uint32_t looks_at(const char *cause)
+{
+	if (streq(cause, cause_name(CAUSE_page_fault)) || streq(cause, cause_name(CAUSE_swap)) ||
+	    streq(cause, cause_name(CAUSE_memory_reclaim)))
+		return 1u << STATE_FAULT;
+	return streq(cause, cause_name(CAUSE_python_gc)) ? 1u << STATE_GC : 1u << STATE_RUN;
+}
+
 /* The victim's own: its calls, its waits, or what it did, whichever the finding is made of. */
 static const struct tally_stacks *own_of(const struct thread_facts *t, const struct finding *found,
 					 bool about_calls, struct tally_stacks *calls,
@@ -401,7 +410,9 @@ static const struct tally_stacks *own_of(const struct thread_facts *t, const str
 	if (!is_work(found->cause) || waits->total * 2 >= found->lost_ns)
 		return waits;
 	calls->total = 0;
-	add_looks(t, found, 1u << CLASS_GAP, calls);
+	add_looks(t, found, 1u << CLASS_GAP, looks_at(found->cause), calls);
+	if (!calls->total)
+		add_looks(t, found, 1u << CLASS_GAP, ~0u, calls);
 	return calls->total ? calls : waits;
 }
 

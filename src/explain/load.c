@@ -386,17 +386,39 @@ static int load_waits(struct store *s, struct loading *l)
 	return err;
 }
 
+/* Collections that no probe told of were counted as running. */
+static void add_looked_gc(struct second *s, enum op_class place, uint64_t ns)
+{
+	ns = min_u64(ns, s->state_ns[STATE_RUN]);
+	s->state_ns[STATE_RUN] -= ns;
+	s->state_ns[STATE_GC] += ns;
+	s->looked_gc_ns += ns;
+	if (place == CLASS_GAP) {
+		ns = min_u64(ns, s->gap_ns[STATE_RUN]);
+		s->gap_ns[STATE_RUN] -= ns;
+		s->gap_ns[STATE_GC] += ns;
+	}
+}
+
 static int on_sample(const struct sample_info *row, void *arg)
 {
+	struct look *look;
 	struct second *s = find_second(((struct loading *)arg)->f, row->thread, row->at_ns);
 	enum op_class place = class_of(row->class);
 
 	if (!s || place == CLASS_COUNT)
 		return 0;
 	s->look = grow(s->look, s->looks, sizeof(*s->look));
-	s->look[s->looks++] = (struct look){
-		.place = place, .stack = row->stack, .samples = row->samples, .ns = row->ns
-	};
+	look = &s->look[s->looks++];
+	*look = (struct look){ .place = place,
+			       .stack = row->stack,
+			       .state = streq(row->state, "fault") ? STATE_FAULT
+					: streq(row->state, "gc")  ? STATE_GC
+								   : STATE_RUN,
+			       .samples = row->samples,
+			       .ns = row->ns };
+	if (look->state == STATE_GC)
+		add_looked_gc(s, place, row->ns);
 	return 0;
 }
 

@@ -10,6 +10,14 @@ static uint64_t collecting(const struct facts *f, const struct thread_facts *t,
 	return s->state_ns[STATE_GC];
 }
 
+static bool looked_at(const struct thread_facts *t)
+{
+	for (int i = 0; i < t->seconds; i++)
+		if (t->second[i].looked_gc_ns)
+			return true;
+	return false;
+}
+
 bool rule_python_gc(const struct facts *f, const struct thread_facts *first, int n,
 		    struct finding *ret)
 {
@@ -26,9 +34,17 @@ bool rule_python_gc(const struct facts *f, const struct thread_facts *first, int
 		measured_finding(f, &q, &m, ret);
 		snprintf(ret->title, sizeof(ret->title), "Python's garbage collector: %s%s",
 			 m.own * 2 >= m.lost ? "" : "a worker of ", m.thread->process_comm);
-		snprintf(
-			ret->basis, sizeof(ret->basis),
-			"the interpreter's own collection was timed from its beginning to its end");
+		if (looked_at(m.thread)) {
+			ret->evidence = EVIDENCE_INFERRED;
+			snprintf(
+				ret->basis, sizeof(ret->basis),
+				"this interpreter has no probe for collections: looks at it, about "
+				"99 a second, found it in one");
+		} else {
+			snprintf(ret->basis, sizeof(ret->basis),
+				 "the interpreter's own collection was timed from its beginning to "
+				 "its end");
+		}
 		add_fix(ret, "after loading: gc.freeze(); then gc.set_threshold(50000, 50, 50), or "
 			     "gc.disable() in the loop and gc.collect() where it does not hurt");
 		add_fix(ret, "keep fewer objects: arrays and tensors instead of lists and dicts of "

@@ -116,6 +116,7 @@ static int sample_row(sqlite3_stmt *stmt, void *arg)
 		.stack = column_bits(stmt, 4),
 		.samples = column_u64(stmt, 5),
 		.ns = column_u64(stmt, 6),
+		.state = column_text(stmt, 7),
 	};
 	struct to *to = arg;
 
@@ -127,11 +128,12 @@ int store_each_sample(struct store *s, struct window w,
 {
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
-	int err = store_query(s,
-			      "SELECT thread, symbol, class, at_ns, stack, samples, ns"
-			      " FROM sample_second JOIN op ON op.id=sample_second.op"
-			      " WHERE at_ns > ?1 AND at_ns <= ?2 ORDER BY thread, at_ns, op, stack",
-			      w, &stmt);
+	int err = store_query(
+		s,
+		"SELECT thread, symbol, class, at_ns, stack, samples, ns, state"
+		" FROM sample_second JOIN op ON op.id=sample_second.op"
+		" WHERE at_ns > ?1 AND at_ns <= ?2 ORDER BY thread, at_ns, op, stack, state",
+		w, &stmt);
 
 	return err ? err : store_rows(s, stmt, sample_row, &to);
 }

@@ -35,8 +35,8 @@ static const char *const stmt_sql[STMT_COUNT] = {
 	[STMT_FRAME] = "INSERT OR IGNORE INTO frame VALUES(?,?,?,?,?)",
 	[STMT_STACK] = "INSERT OR IGNORE INTO stack VALUES(?,?,?)",
 	[STMT_STACK_FRAME] = "INSERT OR IGNORE INTO stack_frame VALUES(?,?,?)",
-	[STMT_SAMPLE_SECOND] = "INSERT INTO sample_second VALUES(?,?,?,?,?,?)"
-			       " ON CONFLICT(thread, at_ns, op, stack)"
+	[STMT_SAMPLE_SECOND] = "INSERT INTO sample_second VALUES(?,?,?,?,?,?,?)"
+			       " ON CONFLICT(thread, at_ns, op, stack, state)"
 			       " DO UPDATE SET samples=samples+excluded.samples,"
 			       " ns=ns+excluded.ns",
 	/* Told twice, it adds up: the account of a second stays complete. */

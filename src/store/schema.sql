@@ -170,7 +170,7 @@ CREATE TABLE call(
 	start_ns INTEGER NOT NULL,
 	dur_ns INTEGER NOT NULL,
 	because INTEGER NOT NULL, -- bits: 1 slow, 2 first, 4 sampled, 8 all recorded, 16 failed, 32 cold,
-		-- 64 not over at the end
+		-- 32 not over at the end
 	depth INTEGER NOT NULL, -- 0 = not inside another traced call
 	ret INTEGER NOT NULL,
 	bytes INTEGER NOT NULL,
@@ -243,7 +243,7 @@ CREATE TABLE hop(
 	cpu_pid INTEGER NOT NULL, -- who had the CPU; 0 = nobody, -1 = interrupts
 	nr INTEGER NOT NULL, -- system call, -1 = none
 	flags INTEGER NOT NULL, -- bits: 1 rebuilt, 2 on CPU, 4 packets lost, 8 I/O wait,
-		-- 64 not over at the end of the trace
+		-- 32 not over at the end of the trace
 	obj INTEGER NOT NULL,
 	obj2 INTEGER NOT NULL,
 	stack INTEGER NOT NULL, -- where it was; as call.stack
@@ -271,9 +271,10 @@ CREATE TABLE sample_second(
 	at_ns INTEGER NOT NULL,
 	op INTEGER NOT NULL REFERENCES op(id), -- the call that it was in, or the gap
 	stack INTEGER NOT NULL, -- as call.stack
+	state TEXT NOT NULL, -- run; gc, where no probe tells of collections; fault: in a page fault
 	samples INTEGER NOT NULL,
 	ns INTEGER NOT NULL,
-	PRIMARY KEY(thread, at_ns, op, stack)
+	PRIMARY KEY(thread, at_ns, op, stack, state)
 ) WITHOUT ROWID;
 CREATE INDEX sample_second_at ON sample_second(at_ns);
 

@@ -86,6 +86,7 @@ struct sample_row {
 	const struct op *op; /* the call that it was in, or the gap; NULL: not stored */
 	uint64_t stack; /* as struct hop's */
 	uint64_t samples, ns;
+	enum state state; /* RUN, GC or FAULT: see STOP_SAMPLE */
 };
 int store_sample_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 			const struct sample_row *row);
@@ -247,6 +248,7 @@ int store_find_stack(struct store *s, uint64_t id, struct stack **ret);
 struct sample_info {
 	int64_t thread;
 	const char *symbol, *class; /* where it was */
+	const char *state;
 	uint64_t at_ns, stack, samples, ns;
 };
 /* By thread, then time. */

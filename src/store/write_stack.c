@@ -76,6 +76,7 @@ int store_sample_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 	row_time(&r, at_boot_ns);
 	row_op(&r, row->op);
 	row_bits(&r, row->stack);
+	row_text(&r, state_names[row->state]);
 	row_u64(&r, row->samples);
 	row_u64(&r, row->ns);
 	return row_end(&r, "insert sample_second");

@@ -153,7 +153,7 @@ static int keep_sample(const struct sample_info *row, void *arg)
 
 STORE_TEST(store_keeps_where_a_thread_ran)
 {
-	struct sample_row row = { &op_table[OP_GAP], FORWARD, 2, 20 };
+	struct sample_row row = { &op_table[OP_GAP], FORWARD, 2, 20, STATE_RUN };
 	struct window w = { (uint64_t)BOOT_NS + 1, (uint64_t)BOOT_NS + 3 };
 	char got[512] = "";
 	int64_t thread = 0;
