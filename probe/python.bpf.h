@@ -53,7 +53,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 2 << 20); /* more where every call is sent */
+	__uint(max_entries, 1 << 20); /* more where every call is sent */
 } news SEC(".maps");
 
 __u32 stack_epoch = 0; /* part of every identity: another number, and all is told anew */
@@ -183,22 +183,30 @@ static __noinline int tell_code(struct walk *w, const struct py_layout *l, struc
 	return 0;
 }
 
-/* What a string says: its hash where it is known, else its length and its end. */
-static __always_inline __u64 mix_str(__u64 h, __u64 str)
-{
-	__u64 head[3] = {}, tail[4] = {}, n; /* length, hash, state */
+/* The beginning of a string, before 3.12. */
+struct py_str {
+	__s64 len;
+	__u64 hash; /* all ones: not known yet */
+	__u64 state, wide;
+	__u8 text[8]; /* if all characters are ASCII */
+};
 
-	bpf_probe_read_user(head, sizeof(head), (void *)(str + 16));
-	if (head[1] != ~0ull)
-		return mix(h, head[1]);
-	n = head[0] * (head[2] >> 2 & 7);
+/* What a string says: its hash where it is known, else its length and its end. */
+static __always_inline __u64 mix_str(__u64 h, __u64 str, struct py_str *head)
+{
+	__u64 tail[4] = {}, n;
+
+	__builtin_memset(head, 0, sizeof(*head));
+	bpf_probe_read_user(head, sizeof(*head), (void *)(str + 16));
+	if (head->hash != ~0ull)
+		return mix(h, head->hash);
+	n = head->len * (head->state >> 2 & 7);
 	if (n > sizeof(tail)) {
 		str += n - sizeof(tail);
 		n = sizeof(tail);
 	}
-	bpf_probe_read_user(tail, n,
-			    (void *)(str + 48)); /* where the characters begin if all are ASCII */
-	h = mix(mix(h, head[0]), tail[0]);
+	bpf_probe_read_user(tail, n, (void *)(str + 48));
+	h = mix(mix(h, head->len), tail[0]);
 	return mix(mix(mix(h, tail[1]), tail[2]), tail[3]);
 }
 
@@ -223,6 +231,19 @@ static __always_inline __u64 mix_table(__u64 h, __u64 table)
 }
 
 /*
+ * What an older code object points to. The file is looked at for "<module>", "<lambda>" and the like
+ * only: a function of the same name, first line and table has the same text wherever it stands, and
+ * every read counts.
+ */
+static __always_inline __u64 mix_contents(__u64 h, __u64 name, __u64 file, __u64 table)
+{
+	struct py_str head;
+
+	h = mix_table(mix_str(h, name, &head), table);
+	return head.text[0] == '<' ? mix_str(h, file, &head) : h;
+}
+
+/*
  * Tells a code object from another one that had its address before. From 3.12 on each has a number;
  * older ones need a look at what they point to.
  */
@@ -236,7 +257,7 @@ static __always_inline __u32 fingerprint(struct walk *w, const struct py_layout 
 	if (l->code_version)
 		h = mix(h, CODE_U32(w, l, code_version));
 	else
-		h = mix_table(mix_str(mix_str(h, name), file), table);
+		h = mix_contents(h, name, file, table);
 	return (h ^ h >> 32) | 1;
 }
 

@@ -18,7 +18,6 @@
 
 #define TICK_NS 1000000000ull
 #define CLOCK_TICKS 10 /* seconds between two notes of the clocks */
-#define TRIM_TICKS 16
 #define INCIDENT_TICKS 2 /* ... and between two runs of the rules */
 #define REFRESH_TICKS 5 /* ... and between two looks at process names */
 
@@ -308,10 +307,10 @@ static void tick(struct agent *a)
 	agent_note_account(a);
 	if (a->ticks++ % CLOCK_TICKS == 0)
 		agent_stored(a, store_clock(a->store, a->now, clock_wall_ns()));
-	if (a->ticks % INCIDENT_TICKS == 0)
+	if (a->ticks % INCIDENT_TICKS == 0) {
 		agent_stored(a, incidents_update(a->incidents, a->store, clock_wall_ns()));
-	if (a->ticks % TRIM_TICKS == 0)
-		malloc_trim(0); /* a busy second must not be paid for ever */
+		malloc_trim(0); /* what the rules needed in a busy minute is not kept for ever */
+	}
 	agent_stored(a, store_commit(a->store));
 	if (a->store_bad)
 		give_up_second(a);
@@ -337,8 +336,10 @@ static void on_process(int pid, void *arg)
 
 static void on_python(int pid, const char *why_not, void *arg)
 {
-	if (why_not[0])
-		agent_note_python(arg, (uint32_t)pid, why_not);
+	if (!why_not[0])
+		return;
+	log_warn("no Python lines of process %d: %s", pid, why_not);
+	agent_note_python(arg, (uint32_t)pid, why_not);
 }
 
 static void on_news(const void *bytes, size_t len, void *arg)

@@ -26,7 +26,7 @@
 #define DRAIN_NS 50000000ull /* a process that maps without end must not keep us busy */
 #define RING_BYTES (1u << 20)
 #define RING_ALL_BYTES (16u << 20) /* when every call is sent */
-#define HISTORY_MAX 16384u /* stops per CPU, powers of two */
+#define HISTORY_MAX 8192u /* stops per CPU, powers of two */
 #define HISTORY_MIN 512u
 #define HISTORY_TOTAL 131072u /* 16 MB */
 #define TAKE_NS 50000000ull /* longest stay at the ring */

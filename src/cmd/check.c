@@ -20,6 +20,7 @@
 #include "capture/insn.h"
 #include "capture/maps.h"
 #include "cmd/cmd.h"
+#include "python/python.h"
 
 static struct {
 	bool json;
@@ -44,6 +45,8 @@ struct use {
 	int pid;
 	char comm[COMM_LEN + 1], python[16], path[256];
 	int sites, stepped, refused; /* sites < 0: could not be read */
+	bool lines; /* its lines of Python can be told */
+	char why[160]; /* ... or why not; "": no interpreter, or said with another library */
 };
 
 struct report {
@@ -183,6 +186,23 @@ static void read_sites(const struct map_line *line, int pid, enum op_lib id, str
 		close(fd);
 }
 
+static void read_python(struct use *u)
+{
+	struct py_layout layout;
+
+	switch (py_find(u->pid, &layout, u->why, sizeof(u->why))) {
+	case PY_FOUND:
+		u->lines = true;
+		break;
+	case PY_NONE:
+		u->why[0] = '\0';
+		break;
+	case PY_EARLY:
+	case PY_REFUSED:
+		break;
+	}
+}
+
 static int on_map(const struct map_line *line, void *arg)
 {
 	int id = line->exec ? maps_lib(line->path) : -1;
@@ -204,6 +224,8 @@ static int on_map(const struct map_line *line, void *arg)
 		text_safe(u->comm, sizeof(u->comm), info.comm);
 	(void)python_version(scan->pid, u->python, sizeof(u->python)); /* "" when it is not */
 	read_sites(line, scan->pid, (enum op_lib)id, u);
+	if (r->uses == 1 || r->use[r->uses - 2].pid != scan->pid)
+		read_python(u);
 	return 0;
 }
 
@@ -241,6 +263,10 @@ static void print_text(const struct report *r)
 		else
 			printf("%d functions, %d single-stepped, %d refused\n", u->sites,
 			       u->stepped, u->refused);
+		if (u->why[0])
+			printf("%s  lines           %s (pid %d): %s%s\n",
+			       u->lines ? "ok  " : "note", u->comm, u->pid,
+			       u->lines ? "" : "not known: ", u->why);
 	}
 	printf("note  python          %d other Python processes use no traced library\n",
 	       r->pythons);
@@ -275,6 +301,8 @@ static void print_json(const struct report *r)
 		json_i64(&j, "functions", u->sites);
 		json_i64(&j, "single_stepped", u->stepped);
 		json_i64(&j, "refused", u->refused);
+		json_bool(&j, "lines", u->lines);
+		json_str(&j, "lines_note", u->why);
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
