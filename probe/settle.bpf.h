@@ -91,8 +91,11 @@ int settle_threads(struct bpf_iter__task *ctx)
 	t = thread_of(task);
 	if (!t)
 		return 0;
-	if (now < t->since) /* the last thing that was seen of it came a little later */
+	/* The last thing that was seen of it may have come a little later. */
+	if (now < t->since)
 		now = t->since;
+	if (now < t->now.ns)
+		now = t->now.ns;
 	settle_stop(t, now);
 	if (!t->related) {
 		look_at(t, task, now);
