@@ -31,6 +31,8 @@ static __always_inline void end_overlay(__u32 state, __u32 event)
 	t->run_as = STATE_RUN;
 	span.from_ns = span.wake_ns = t->overlay_ns;
 	span.op = place_of(t);
+	if (t->now.ns - t->overlay_ns >= STOP_MIN_NS)
+		span.stack = current_stack(WALK_CALL);
 	keep_stop(t, &span, t->now.ns);
 	if (event < HOST_COUNT)
 		host_event(event, bpf_get_current_task_btf(), 0, t->now.ns - t->overlay_ns);

@@ -69,7 +69,8 @@ enum walk_from {
 
 struct walk {
 	__u32 owner; /* thread; another one here at the end: it took the scratch while we were away */
-	__u32 lost; /* a code object could not be told */
+	__u16 lost; /* a code object could not be told, */
+	__u16 partly; /* ... or not all of it: a page is not there, and may be the next time */
 	__u64 frame, cframe;
 	__u64 hash;
 	__u8 raw[128 + 8]; /* of a frame */
@@ -179,7 +180,10 @@ static __noinline int tell_code(struct walk *w, const struct py_layout *l, struc
 	size += sizeof(*c) - sizeof(c->table);
 	if (bpf_ringbuf_output(&news, c, size, BPF_RB_NO_WAKEUP))
 		return -1;
-	bpf_map_update_elem(&seen_codes, key, &one, BPF_ANY);
+	if (c->name_len < 0 || c->file_len < 0 || c->table_len < 0)
+		w->partly = 1;
+	else
+		bpf_map_update_elem(&seen_codes, key, &one, BPF_ANY);
 	return 0;
 }
 
@@ -344,6 +348,7 @@ static long walk_frame(__u32 i, struct walking *k)
 	lasti = last_instruction(l, RAW_U64(w, l, frame_instr), code);
 	if (bpf_probe_read_user(w->code, l->code_size & 255, (void *)(code + l->code_from))) {
 		w->out.flags |= PY_STACK_BROKEN;
+		w->partly = 1;
 	} else {
 		/* Not begun yet, or the shim of a constructor: sys._getframe() hides them, too. */
 		if (l->code_traceable && owner != 1 &&
@@ -394,7 +399,8 @@ static __always_inline __u64 walked(struct walking *k)
 	size = sizeof(w->out) - sizeof(w->out.frame) + size * sizeof(struct py_frame);
 	if (bpf_ringbuf_output(&news, &w->out, size, BPF_RB_NO_WAKEUP))
 		goto lost;
-	bpf_map_update_elem(&seen_stacks, &id, &one, BPF_ANY);
+	if (!w->partly)
+		bpf_map_update_elem(&seen_stacks, &id, &one, BPF_ANY);
 	return id;
 lost:
 	count(loss[LOSS_no_news]);
@@ -410,7 +416,7 @@ static __noinline __u64 walk_state(struct walk *w, const struct py_layout *l, __
 	if (!w || !l)
 		return NO_STACK_not_looked;
 	w->owner = pid_tgid;
-	w->lost = 0;
+	w->lost = w->partly = 0;
 	w->hash = l->generation;
 	w->out.kind = NEWS_stack;
 	w->out.pid = pid_tgid >> 32;

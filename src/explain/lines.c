@@ -394,8 +394,7 @@ static bool is_work(const char *cause)
 /* Memory is waited for on the CPU, too: while the page is made, or taken from compressed swap. */
 static uint32_t looks_at(const char *cause)
 {
-	if (streq(cause, cause_name(CAUSE_page_fault)) || streq(cause, cause_name(CAUSE_swap)) ||
-	    streq(cause, cause_name(CAUSE_memory_reclaim)))
+	if (streq(cause, cause_name(CAUSE_page_fault)) || streq(cause, cause_name(CAUSE_swap)))
 		return 1u << STATE_FAULT;
 	return streq(cause, cause_name(CAUSE_python_gc)) ? 1u << STATE_GC : 1u << STATE_RUN;
 }

@@ -41,8 +41,34 @@ static uint8_t *read_table(struct stacks *s, const struct py_code *r)
 	return NULL;
 }
 
+/*
+ * A table that the probe could not read, because its page is swapped out: nobody else reads it, so it
+ * stays away. We may wait for it. That the code is gone meanwhile is possible, but then a fresh one of
+ * the same name and place has to have another table at the very same address.
+ */
+static void fetch_table(struct stacks *s, struct code *c, const struct py_code *r)
+{
+	int64_t len;
+
+	if (!s->read || r->table_addr < 32 ||
+	    !s->read(s->arg, r->pid, r->table_addr - 16, &len, sizeof(len)) || len <= 0 ||
+	    len > TABLE_MAX)
+		return;
+	c->table = xcalloc((size_t)len, 1);
+	if (!s->read(s->arg, r->pid, r->table_addr, c->table, (size_t)len)) {
+		free(c->table);
+		c->table = NULL;
+		return;
+	}
+	c->table_size = (size_t)len;
+	c->complete = true;
+	s->bytes += c->table_size;
+}
+
 static void take_table(struct stacks *s, struct code *c, const struct py_code *r)
 {
+	if (r->table_len < 0)
+		fetch_table(s, c, r);
 	if (r->table_len <= 0)
 		return;
 	c->table_size = (size_t)r->table_len;
@@ -82,8 +108,8 @@ bool code_news(struct stacks *s, const struct py_code *r, size_t table_size)
 	c.line = r->line > INT_MAX ? 0 : (int)r->line;
 	c.name = text(s, r->name, sizeof(r->name), r->name_len, r->name_state);
 	c.file = text(s, r->file, sizeof(r->file), r->file_len, r->file_state);
-	c.known = r->name_len >= 0 && r->file_len >= 0 && r->table_len >= 0;
 	take_table(s, &c, r);
+	c.known = r->name_len >= 0 && r->file_len >= 0 && (r->table_len >= 0 || c.table);
 	slot = hash_put(s->codes, &key);
 	if (slot->version)
 		code_release(s, slot);

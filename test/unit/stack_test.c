@@ -267,6 +267,36 @@ TEST(stacks_forget_a_process_but_not_what_it_had)
 	return 0;
 }
 
+/* As the memory of a process: the length and the bytes of a table that the probe could not read. */
+static bool read_swapped(void *arg, uint32_t pid, uint64_t addr, void *dst, size_t size)
+{
+	const struct py_code *whole = arg;
+	int64_t len = whole->table_len;
+
+	if (pid == 42 && addr == whole->table_addr - 16 && size == sizeof(len))
+		memcpy(dst, &len, size);
+	else if (pid == 42 && addr == whole->table_addr && size == (size_t)len)
+		memcpy(dst, whole->table, size);
+	else
+		return false;
+	return true;
+}
+
+TEST(stacks_fetch_a_table_that_was_swapped_out)
+{
+	struct py_code whole = code(0x1000, "step", "/app/train.py", 10), r = whole;
+	struct stacks *s = stacks_new(read_swapped, NULL, &whole, NULL);
+	struct py_stack st = stack_of(1000, 0x1000, 0x1000);
+
+	r.table_len = -1;
+	memset(r.table, 0, sizeof(r.table));
+	CHECK(news(s, &r, offsetof(struct py_code, table)) && news(s, &st, sizeof(st)));
+	CHECK(stacks_find(s, 1000, 0)->frame[0]->line == 11);
+	CHECK(stacks_find(s, 1000, 0)->frame[1]->line == 13);
+	stacks_free(s);
+	return 0;
+}
+
 TEST(stacks_are_bounded_and_start_again)
 {
 	struct told told = { .n = 0 };
