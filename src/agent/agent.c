@@ -326,12 +326,12 @@ static void tick(struct agent *a)
 
 /* ---- stacks ---- */
 
-static void on_process(int pid, void *arg)
+static void on_process(struct capture *capture, int pid, void *arg)
 {
 	struct agent *a = arg;
 
 	if (a->pythons)
-		pythons_see(a->pythons, pid);
+		pythons_see(a->pythons, capture, pid);
 }
 
 static void on_python(int pid, const char *why_not, void *arg)
@@ -418,8 +418,6 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 		return err;
 	}
 	lines_source(a->lines, fetch_news, a);
-	if (a->pythons) /* those that were there before us, from their first call on */
-		pythons_look(a->pythons, a->capture, clock_boot_ns());
 	a->roster = roster_new(a->store);
 	a->waits = waits_new(a->capture, a->lines);
 	a->rhythm = rhythm_new();

@@ -45,22 +45,6 @@ void pythons_free(struct pythons *p)
 	free(p);
 }
 
-void pythons_see(struct pythons *p, int pid)
-{
-	struct waiting fresh = { .pid = pid, .start_ns = proc_start_ns(pid) };
-
-	if (!fresh.start_ns || p->waitings == WAITING_MAX)
-		return;
-	for (int i = 0; i < p->waitings; i++) {
-		if (p->waiting[i].pid == pid && p->waiting[i].start_ns == fresh.start_ns) {
-			p->waiting[i].tries = 0;
-			return;
-		}
-	}
-	p->waiting = xrealloc(p->waiting, (size_t)p->waitings + 1, sizeof(*p->waiting));
-	p->waiting[p->waitings++] = fresh;
-}
-
 static void tell(const struct pythons *p, int pid, const char *why_not)
 {
 	log_debug("python of pid %d: %s", pid, why_not[0] ? why_not : "found");
@@ -93,6 +77,22 @@ static bool look(struct pythons *p, struct capture *capture, int pid)
 		break;
 	}
 	return true;
+}
+
+void pythons_see(struct pythons *p, struct capture *capture, int pid)
+{
+	struct waiting fresh = { .pid = pid, .start_ns = proc_start_ns(pid) };
+
+	if (!fresh.start_ns || look(p, capture, pid) || p->waitings == WAITING_MAX)
+		return;
+	for (int i = 0; i < p->waitings; i++) {
+		if (p->waiting[i].pid == pid && p->waiting[i].start_ns == fresh.start_ns) {
+			p->waiting[i].tries = 0;
+			return;
+		}
+	}
+	p->waiting = xrealloc(p->waiting, (size_t)p->waitings + 1, sizeof(*p->waiting));
+	p->waiting[p->waitings++] = fresh;
 }
 
 void pythons_look(struct pythons *p, struct capture *capture, uint64_t now_ns)

@@ -15,10 +15,10 @@ typedef void (*python_fn)(int pid, const char *why, void *arg);
 struct pythons *pythons_new(python_fn fn, void *arg);
 void pythons_free(struct pythons *p);
 
-/* The process is followed from now on. It is looked at later. */
-void pythons_see(struct pythons *p, int pid);
+/* The process is followed from now on. */
+void pythons_see(struct pythons *p, struct capture *capture, int pid);
 
-/* Look at those that were seen, and again at those whose interpreter had not begun. */
+/* Look again at those whose interpreter had not begun. */
 void pythons_look(struct pythons *p, struct capture *capture, uint64_t now_ns);
 
 #endif

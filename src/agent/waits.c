@@ -238,6 +238,17 @@ static void guess_waker(struct waits *w, struct stop *stop)
 	}
 }
 
+/* Where it collected garbage or freed memory: timed, so that no look is needed. */
+static void add_overlay(struct waits *w, const struct stop *stop)
+{
+	struct run_key key = {
+		.stack = stop->stack, .serial = stop->serial, .op = stop->op, .state = stop->state
+	};
+	struct run_sum *sum = hash_put(w->runs, &key);
+
+	sum->ns += stop->run_ns - stop->from_ns;
+}
+
 static void on_stop(const struct stop *raw, void *arg)
 {
 	struct waits *w = arg;
@@ -261,9 +272,12 @@ static void on_stop(const struct stop *raw, void *arg)
 		return;
 	}
 	want_to_follow(w, stop);
-	if (stop->flags & STOP_OVERLAY || stop->op >= OP_SLOTS ||
-	    !roster_find(w->roster, stop->serial))
+	if (stop->op >= OP_SLOTS || !roster_find(w->roster, stop->serial))
 		return;
+	if (stop->flags & STOP_OVERLAY) {
+		add_overlay(w, stop);
+		return;
+	}
 	if (w->pendings == w->pending_cap) {
 		w->pending_cap = w->pending_cap ? 2 * w->pending_cap : 1024;
 		w->pending = xrealloc(w->pending, w->pending_cap, sizeof(*w->pending));

@@ -275,18 +275,20 @@ static void adopt(struct capture *c, int pid, bool related)
 	each_thread(c->probe->progs.adopt_threads);
 }
 
-static void follow(struct capture *c, int pid, bool related)
+static void on_user(int pid, void *arg)
 {
-	adopt(c, pid, related);
+	struct capture *c = arg;
+
 	if (c->opts.on_process)
-		c->opts.on_process(pid, c->opts.arg);
+		c->opts.on_process(c, pid, c->opts.arg);
 }
 
 void capture_follow(struct capture *c, uint32_t pid)
 {
 	if (c->detached || pid == (uint32_t)getpid())
 		return;
-	follow(c, (int)pid, true);
+	adopt(c, (int)pid, true);
+	on_user((int)pid, c);
 }
 
 static void on_lib(int pid, const struct lib *lib, void *arg)
@@ -294,7 +296,7 @@ static void on_lib(int pid, const struct lib *lib, void *arg)
 	struct capture *c = arg;
 
 	c->probe->bss->active = true; /* until now a context switch cost next to nothing */
-	follow(c, pid, false);
+	adopt(c, pid, false);
 	gc_see(c->gc, pid);
 	if (c->opts.on_lib)
 		c->opts.on_lib(pid, lib, c->opts.arg);
@@ -380,6 +382,7 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 		.prog_return = session ? -1 : bpf_program__fd(c->probe->progs.call_return),
 		.with_driver = bpf_map__fd(c->probe->maps.with_driver),
 		.only_pid = opts->only_pid,
+		.on_user = on_user,
 	};
 	c->libs = libs_new(&libs, on_lib, c);
 	c->gc = gc_new(c->opts.mode, bpf_program__fd(c->probe->progs.gc_start),

@@ -18,7 +18,7 @@
 struct capture;
 
 typedef void (*capture_fn)(const void *bytes, size_t len, void *arg);
-typedef void (*process_fn)(int pid, void *arg);
+typedef void (*process_fn)(struct capture *c, int pid, void *arg);
 
 #define CAPTURE_SLOW_NS 1000000ull
 
@@ -30,7 +30,7 @@ struct capture_opts {
 	bool no_stack; /* Python stacks are not looked at */
 	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
 	libs_fn on_lib; /* hears of each (process, library) pair; may be NULL */
-	process_fn on_process; /* hears of each process that is followed; may be NULL */
+	process_fn on_process; /* hears of each process before its first call; may be NULL */
 	capture_fn on_news; /* hears of code objects and stacks: see wire/python.h; may be NULL */
 	void *arg; /* of all of these */
 };

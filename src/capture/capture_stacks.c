@@ -89,6 +89,7 @@ void capture_sample(struct capture *c)
 
 	if (c->opts.no_stack)
 		return;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	c->samplers = xcalloc((size_t)c->cpus, sizeof(*c->samplers));
 	for (int cpu = 0; cpu < c->cpus; cpu++) {
 		c->samplers[cpu] = sample_cpu(c, cpu); /* fails for CPUs that are off line */

@@ -273,6 +273,7 @@ static struct entry *entry_for(struct libs *l, int pid, const struct map_line *l
 /* ---- processes ---- */
 
 struct seen {
+	bool told;
 	struct libs *l;
 	int pid;
 	bool driver;
@@ -293,6 +294,9 @@ static int see_line(const struct map_line *line, void *arg)
 		return 0;
 	if (id == LIB_CUDA)
 		s->driver = true;
+	if (!s->told && s->l->opts.on_user)
+		s->l->opts.on_user(s->pid, s->l->arg);
+	s->told = true;
 	e = entry_for(s->l, s->pid, line, (enum op_lib)id);
 	for (int i = 0; i < s->count; i++)
 		if (s->entry[i] == e)

@@ -17,6 +17,8 @@ struct libs_opts {
 	int prog_count, prog_enter, prog_return; /* fds; with ATTACH_SESSION enter does both */
 	int with_driver; /* map fd: processes whose launches are seen at the driver */
 	int only_pid;
+	void (*on_user)(int pid,
+			void *arg); /* of each process, before it is attached to; may be NULL */
 };
 
 /* One copy of a library, found by the file that is mapped: paths lie, inodes do not. */

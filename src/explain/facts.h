@@ -24,8 +24,9 @@ struct wait {
 /* Where the thread ran in one interval, by looks at it. */
 struct look {
 	enum op_class place;
-	enum state state; /* RUN, GC or FAULT: see STOP_SAMPLE */
-	uint64_t stack, samples, ns;
+	enum state state; /* RUN, GC or FAULT: see STOP_SAMPLE; GC or RECLAIM if timed */
+	uint64_t stack, ns;
+	uint64_t samples; /* 0: not looked at but timed */
 };
 
 /* A runtime call contains a driver call that does the same: they are counted apart. */

@@ -396,6 +396,8 @@ static uint32_t looks_at(const char *cause)
 {
 	if (streq(cause, cause_name(CAUSE_page_fault)) || streq(cause, cause_name(CAUSE_swap)))
 		return 1u << STATE_FAULT;
+	if (streq(cause, cause_name(CAUSE_memory_reclaim)))
+		return 1u << STATE_RECLAIM;
 	return streq(cause, cause_name(CAUSE_python_gc)) ? 1u << STATE_GC : 1u << STATE_RUN;
 }
 

@@ -386,6 +386,14 @@ static int load_waits(struct store *s, struct loading *l)
 	return err;
 }
 
+static enum state state_of(const char *name)
+{
+	for (int i = 0; i < STATE_COUNT; i++)
+		if (streq(state_names[i], name))
+			return (enum state)i;
+	return STATE_RUN;
+}
+
 /* Collections that no probe told of were counted as running. */
 static void add_looked_gc(struct second *s, enum op_class place, uint64_t ns)
 {
@@ -412,12 +420,10 @@ static int on_sample(const struct sample_info *row, void *arg)
 	look = &s->look[s->looks++];
 	*look = (struct look){ .place = place,
 			       .stack = row->stack,
-			       .state = streq(row->state, "fault") ? STATE_FAULT
-					: streq(row->state, "gc")  ? STATE_GC
-								   : STATE_RUN,
+			       .state = state_of(row->state),
 			       .samples = row->samples,
 			       .ns = row->ns };
-	if (look->state == STATE_GC)
+	if (look->state == STATE_GC && look->samples)
 		add_looked_gc(s, place, row->ns);
 	return 0;
 }

@@ -156,8 +156,8 @@ const struct frame *code_frame(struct stacks *s, uint32_t generation, const stru
 	if (place)
 		return *place;
 	c = hash_get(s->codes, &key.code);
-	if (!c)
-		return intern_frame(s, FRAME_python, "", "", 0); /* its record was lost */
+	if (!c) /* a code object that could not be read has no fingerprint */
+		return f->fp ? NULL : intern_frame(s, FRAME_python, "", "", 0);
 	frame = intern_frame(s, FRAME_python, c->name, c->file, line_at(c, f->lasti));
 	if (c->known) {
 		place = hash_put(s->places, &key);

@@ -189,8 +189,11 @@ static bool news_stack(struct stacks *s, const void *record, size_t size)
 	if (!r.frames || r.frames > PY_FRAMES || r.id < STACK_REASONS ||
 	    size < offsetof(struct py_stack, frame) + r.frames * sizeof(r.frame[0]))
 		return false;
-	for (int i = 0; i < r.frames; i++)
+	for (int i = 0; i < r.frames; i++) {
 		frame[i] = code_frame(s, r.generation, &r.frame[i]);
+		if (!frame[i])
+			return false; /* its code was told before we forgot everything */
+	}
 	stack = intern_stack(s, frame, r.frames, r.flags & (PY_STACK_CUT | PY_STACK_BROKEN));
 
 	seen = remember(s, r.id, 0);

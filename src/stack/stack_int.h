@@ -67,6 +67,7 @@ const struct stack *intern_stack(struct stacks *s, const struct frame *const *fr
 /* ---- code.c */
 
 bool code_news(struct stacks *s, const struct py_code *r, size_t table_size);
+/* NULL: never told. */
 const struct frame *code_frame(struct stacks *s, uint32_t generation, const struct py_frame *f);
 void code_release(struct stacks *s, struct code *c);
 

@@ -48,8 +48,12 @@ bool frame_is_users(enum frame_kind kind, const char *file)
 const struct frame *stack_user_frame(const struct stack *stack)
 {
 	for (int i = 0; i < stack->frames; i++) {
-		if (frame_is_users(stack->frame[i]->kind, stack->frame[i]->file))
-			return stack->frame[i];
+		const struct frame *f = stack->frame[i];
+
+		if (f->kind == FRAME_python && !f->file[0])
+			return NULL; /* it may be the one */
+		if (frame_is_users(f->kind, f->file))
+			return f;
 	}
 	return NULL;
 }

@@ -271,8 +271,8 @@ CREATE TABLE sample_second(
 	at_ns INTEGER NOT NULL,
 	op INTEGER NOT NULL REFERENCES op(id), -- the call that it was in, or the gap
 	stack INTEGER NOT NULL, -- as call.stack
-	state TEXT NOT NULL, -- run; gc, where no probe tells of collections; fault: in a page fault
-	samples INTEGER NOT NULL,
+	state TEXT NOT NULL, -- run; fault: in a page fault; gc, reclaim
+	samples INTEGER NOT NULL, -- 0 = not looked at, but timed from beginning to end
 	ns INTEGER NOT NULL,
 	PRIMARY KEY(thread, at_ns, op, stack, state)
 ) WITHOUT ROWID;

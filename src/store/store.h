@@ -86,7 +86,8 @@ struct sample_row {
 	const struct op *op; /* the call that it was in, or the gap; NULL: not stored */
 	uint64_t stack; /* as struct hop's */
 	uint64_t samples, ns;
-	enum state state; /* RUN, GC or FAULT: see STOP_SAMPLE */
+	enum state
+		state; /* RUN, GC or FAULT: see STOP_SAMPLE; GC or RECLAIM, timed: samples is 0 */
 };
 int store_sample_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 			const struct sample_row *row);

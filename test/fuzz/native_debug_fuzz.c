@@ -65,7 +65,7 @@ static void look(const struct fuzz_image *im, const uint8_t *data)
 	struct image *file = image_open(n, im);
 	struct want w = { .image = file,
 			  .module = "/file",
-			  .addr = data[0] * 16u,
+			  .addr = data[0] * 16ul,
 			  .func_start = data[1],
 			  .answer = { "", false } };
 

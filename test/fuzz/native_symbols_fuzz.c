@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	}
 	image_begin(&im);
-	strings = (size_t)min_u64(data[1] * 4u, len);
+	strings = (size_t)min_u64(data[1] * 4ul, len);
 	table = image_add(&im, ".symtab", data[0] & 1 ? SHT_SYMTAB : SHT_DYNSYM, data + strings,
 			  len - strings);
 	im.section[table].sh_entsize = sizeof(Elf64_Sym);

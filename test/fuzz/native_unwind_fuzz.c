@@ -82,7 +82,7 @@ static void whole(const struct fuzz_image *im, const uint8_t *data, size_t len)
 	c->sp &= 0xffff8;
 	c->bp &= 0xffff8;
 	for (int i = 0; i < 3; i++) {
-		c->ip = (uint64_t)map + IMAGE_DATA + data[i % len] * 16u;
+		c->ip = (uint64_t)map + IMAGE_DATA + data[i % len] * 16ul;
 		(void)native_unwind(n, c, &s); /* only where root may look at mappings */
 		check_stack(&s);
 	}
@@ -120,9 +120,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (how & GIVEN_TABLE) { /* a table that is right; what it points at is not */
 		put32(table + 4, sizeof(table) - 4);
 		put32(table + 8, 6);
-		for (uint32_t i = 0; i < 6; i++) {
-			put32(table + 12 + i * 8, i * 64);
-			put32(table + 16 + i * 8, (uint32_t)(sizeof(table) + data[i] * 4u));
+		for (size_t i = 0; i < 6; i++) {
+			put32(table + 12 + i * 8, (uint32_t)i * 64);
+			put32(table + 16 + i * 8, (uint32_t)(sizeof(table) + data[i] * 4ul));
 		}
 		image_add(&im, ".eh_frame_hdr", SHT_PROGBITS, table, sizeof(table));
 	}

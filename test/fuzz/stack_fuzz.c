@@ -67,6 +67,7 @@ static void check_merge(struct fuzz *f, const struct stack *stack)
 	const struct frame *ret[FRAMES_MAX];
 	uint64_t anchor[FRAMES_MAX] = { 0 };
 	int n, p = 0;
+	bool joined;
 
 	for (size_t i = 0; i < f->len && native->frames < NATIVE_FRAMES; i++) {
 		uint64_t sp = i * 16;
@@ -81,7 +82,7 @@ static void check_merge(struct fuzz *f, const struct stack *stack)
 	}
 	for (int i = 0; i < stack->frames && f->len; i++)
 		anchor[i] = f->data[(size_t)i % f->len] & 4 ? f->data[(size_t)i % f->len] : 0;
-	n = merge(f->s, native, stack, anchor, ret);
+	n = merge(f->s, native, stack, anchor, ret, &joined);
 	need(n >= stack->frames && n <= stack->frames + native->frames);
 	for (int i = 0; i < n; i++) {
 		if (p < stack->frames && ret[i] == stack->frame[p])
