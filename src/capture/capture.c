@@ -407,13 +407,28 @@ out:
 	return err;
 }
 
-static void *detach_all(void *arg)
+static void *detach_libs(void *arg)
 {
 	struct capture *c = arg;
 
 	libs_free(c->detaching);
+	return NULL;
+}
+
+static void *detach_gc(void *arg)
+{
+	struct capture *c = arg;
+
 	gc_free(c->gc);
 	return NULL;
+}
+
+/* Each waits for the kernel's grace periods; side by side they wait once. */
+static void detach_beside(struct capture *c, int i, void *(*detach)(void *))
+{
+	c->detacher_runs[i] = !pthread_create(&c->detacher[i], NULL, detach, c);
+	if (!c->detacher_runs[i])
+		detach(c);
 }
 
 void capture_detach(struct capture *c)
@@ -425,20 +440,20 @@ void capture_detach(struct capture *c)
 		c->probe->bss->stopped = true;
 	c->detaching = c->libs;
 	c->libs = NULL;
-	c->detacher_runs = !pthread_create(&c->detacher, NULL, detach_all, c);
-	if (!c->detacher_runs)
-		detach_all(c);
+	detach_beside(c, 0, detach_libs);
+	detach_beside(c, 1, detach_gc);
 	capture_stop_sampling(c);
-	/* Both wait for the kernel's grace periods; side by side they wait once. */
 	if (c->probe)
 		probe__detach(c->probe);
 }
 
 void capture_wait_detached(struct capture *c)
 {
-	if (c->detacher_runs)
-		pthread_join(c->detacher, NULL);
-	c->detacher_runs = false;
+	for (size_t i = 0; i < ARRAY_LEN(c->detacher); i++) {
+		if (c->detacher_runs[i])
+			pthread_join(c->detacher[i], NULL);
+		c->detacher_runs[i] = false;
+	}
 }
 
 void capture_settle(struct capture *c, uint64_t ns)

@@ -50,9 +50,10 @@ struct capture {
 	void *arg;
 	unsigned taken; /* records, in this visit to the ring, */
 	uint64_t take_until; /* ... which ends then */
-	pthread_t detacher;
+	pthread_t detacher[2];
 	struct libs *detaching;
-	bool detached, detacher_runs, behind;
+	bool detacher_runs[2];
+	bool detached, behind;
 };
 
 /* Map what the kernel lets us read without system calls, and fill the lists of free places. */

@@ -26,7 +26,8 @@ is "culprit" "$(jq -r '.[] | select(.cause == "data-loader") | .culprits[0] | "\
 is "evidence" "$(jq -r '.[] | select(.cause == "data-loader") | .evidence.class' "$dir/found")" inferred
 "$culprit" explain --db "$db" >"$dir/text"
 has "text" "$dir/text" "Not over at the end: python3 (pid $caller"
-has "verdict" "$trace_out" "before the end of the trace: data-loader: stuck-loader (pid $child)"
+has "verdict" "$trace_out" "before the end of the trace, <module> at stuck.py:"
+has "verdict: who" "$trace_out" "data-loader: stuck-loader (pid $child) had nothing ready"
 is "every split adds up" "$(sql "SELECT count(*) > 0, sum(dur_ns <> run_ns + gc_ns + reclaim_ns + irq_ns + steal_ns +
 	preempted_ns + wake_ns + throttled_ns + futex_ns + pipe_ns + socket_ns + poll_ns + read_ns + write_ns +
 	fsync_ns + path_ns + fault_ns + reclaim_wait_ns + sleep_ns + gpu_ns + child_ns + device_ns + uring_ns +
