@@ -226,7 +226,7 @@ def everything():
 def churn(n):
     for i in range(n):
         fresh(i)
-        time.sleep(0.0002)  # new stacks a second are limited
+        time.sleep(0.0005)  # new stacks a second are limited
 
 
 def bench(depth, calls):
