@@ -183,9 +183,10 @@ $(OUT)/bench/%: $(OUT)/test/bench/%.o $(MODS) $(OUT)/assets.o
 $(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
 	mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
-bench: $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench $(OUT)/bench/libcudart.so.0
+bench: $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench $(OUT)/bench/libcudart.so.0 all sim
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
 	$(OUT)/bench/switch_bench $(ROUNDS)
+	sh test/bench/python $(OUT)
 # What test/gpu/run and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
 		$(OUT)/bench/libcudart.so.0 sim

@@ -7,12 +7,11 @@
 #include "base/util.h"
 #include "explain/explain_int.h"
 
-/* Everybody forks; that is no news. */
+/* Everybody forks, and a disk whose queue is full takes requests later; that is no news. */
 static bool is_news(enum host_event event)
 {
 	return event == HOST_oom_kill || event == HOST_retransmit || event == HOST_disk_slow ||
-	       event == HOST_disk_error || event == HOST_disk_requeue || event == HOST_bounce ||
-	       event == HOST_iommu_fault;
+	       event == HOST_disk_error || event == HOST_bounce || event == HOST_iommu_fault;
 }
 
 static struct happening *find(struct explanation *e, const struct host_facts *h)
