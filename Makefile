@@ -183,9 +183,12 @@ $(OUT)/bench/%: $(OUT)/test/bench/%.o $(MODS) $(OUT)/assets.o
 $(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
 	mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
-bench: $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench $(OUT)/bench/libcudart.so.0 all sim
+bench: bench-probe bench-switch bench-python
+bench-probe: $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
+bench-switch: $(OUT)/bench/switch_bench
 	$(OUT)/bench/switch_bench $(ROUNDS)
+bench-python: all sim
 	sh test/bench/python $(OUT)
 # What test/gpu/run and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
@@ -197,7 +200,7 @@ gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
-.PHONY: all sim setup setup-test demo test e2e lab bench gpu fuzz fmt lint doc install clean
+.PHONY: all sim setup setup-test demo test e2e lab bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -109,6 +109,8 @@ struct thread {
 	__u32 wait_head;
 	__u32 related; /* makes no traced calls: its children are not followed */
 	struct stop stop; /* the present one, or the last */
+	__u32 no_python; /* `layouts` + 1 when its process was last seen to have no interpreter */
+	__u32 pad2;
 	__u64 walk_at; /* when this was so much, ... */
 	__s64 walk_credit; /* ... in ns, for looks at its Python stack */
 	/* Above: written by the scheduler probes. Below: by the call probes, on the thread itself. */
@@ -118,6 +120,8 @@ struct thread {
 	__u32 tape; /* index into `tapes` + 1; 0: none yet, NO_TAPE: none to be had */
 	__u64 beat_head; /* beats begun */
 	__u32 beat_op;
+	__u32 beat_stream; /* of the run, as read last, */
+	__u32 beat_skipped; /* ... and how many launches were not looked at since */
 	__u32 gap_after; /* the op that the present gap follows */
 	__u32 pad;
 	__u32 overlays; /* collections or reclaims inside each other */

@@ -56,6 +56,7 @@ struct {
 	__uint(max_entries, 1 << 20); /* more where every call is sent */
 } news SEC(".maps");
 
+__u32 layouts = 0; /* how many were ever put into `pythons`: none is looked up in vain twice */
 __u32 stack_epoch = 0; /* part of every identity: another number, and all is told anew */
 __u32 generations = 0; /* of forked processes; user space counts its own, without the top bit */
 
@@ -518,7 +519,7 @@ static __noinline int look_at_stop(struct thread *t, __u64 now)
 		return 0;
 	l = layout_of(task);
 	if (!l) {
-		t->stop.stack = NO_STACK_no_python;
+		t->no_python = layouts + 1;
 		return 0;
 	}
 	w = bpf_map_lookup_elem(&walks, &from);
@@ -553,6 +554,7 @@ static __always_inline void inherit_python(struct task_struct *parent, struct ta
 	copy = *l;
 	copy.generation = (__sync_fetch_and_add(&generations, 1) + 1) | 1u << 31;
 	bpf_map_update_elem(&pythons, &to, &copy, BPF_ANY);
+	__sync_fetch_and_add(&layouts, 1);
 }
 
 static __always_inline void forget_python(struct task_struct *task)

@@ -230,8 +230,11 @@ static __always_inline void leave(struct thread *t, struct task_struct *task,
 	t->stop.state = state;
 	if (state == STATE_THROTTLED)
 		t->throttled_base = throttled_time(task);
-	if (stacks)
-		look_at_stop(t, now);
+	if (stacks) {
+		t->stop.stack = NO_STACK_no_python;
+		if (t->no_python != layouts + 1)
+			look_at_stop(t, now);
+	}
 	barrier();
 	t->state = state; /* last: a waker on another CPU looks at it */
 }

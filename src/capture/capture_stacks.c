@@ -38,6 +38,7 @@ int capture_put_python(struct capture *c, int pid, const struct py_layout *layou
 
 	if (bpf_map_update_elem(bpf_map__fd(c->probe->maps.pythons), &key, layout, BPF_ANY))
 		return fail(-errno, "no room for its layout: %s", strerror(errno));
+	c->probe->bss->layouts++;
 	return 0;
 }
 
