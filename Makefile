@@ -187,7 +187,7 @@ bench: bench-probe bench-switch bench-python
 bench-probe: $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
 bench-switch: $(OUT)/bench/switch_bench
-	$(OUT)/bench/switch_bench $(ROUNDS)
+	$(OUT)/bench/switch_bench $(or $(ROUNDS),31)
 bench-python: all sim
 	sh test/bench/python $(OUT)
 # What test/gpu/run and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
