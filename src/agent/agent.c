@@ -238,6 +238,8 @@ static void bury(struct agent *a)
 	hash_each(a->blame_seen, forget_blame, a);
 	for (size_t i = 0; i < a->exited_count; i++) {
 		roster_exit(a->roster, a->exited[i].serial, &a->exited[i].info);
+		if (a->exited[i].info.leader)
+			lines_gone(a->lines, a->exited[i].info.pid);
 		waits_exit(a->waits, a->exited[i].serial);
 		rhythm_exit(a->rhythm, a->exited[i].serial);
 		capture_forget_tape(a->capture, a->exited[i].serial);

@@ -158,13 +158,13 @@ int lines_store(struct lines *l, struct store *store, uint64_t *stack)
 	return 0;
 }
 
-int lines_store_chain(struct lines *l, struct store *store, struct chain *chain)
+int lines_store_chain(struct lines *l, struct store *store, struct chain *chain, int64_t *ret)
 {
 	int err = 0;
 
 	for (int i = 0; !err && i < chain->hops; i++)
 		err = lines_store(l, store, &chain->hop[i].stack);
-	return err;
+	return err ? err : store_chain(store, chain, ret);
 }
 
 /* ---- for people ---- */
@@ -191,6 +191,12 @@ void lines_forget(struct lines *l, uint32_t generation)
 		return;
 	l->dead = xrealloc(l->dead, l->deads + 1, sizeof(*l->dead));
 	l->dead[l->deads++] = (struct dead){ generation, clock_boot_ns() };
+}
+
+void lines_gone(struct lines *l, uint32_t pid)
+{
+	if (l->native)
+		native_forget(l->native, pid);
 }
 
 bool lines_tick(struct lines *l, uint64_t now)

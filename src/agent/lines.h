@@ -34,7 +34,7 @@ uint64_t lines_stack(struct lines *l, uint64_t id, uint64_t site);
  * this second) becomes the reason for having none.
  */
 int lines_store(struct lines *l, struct store *store, uint64_t *stack);
-int lines_store_chain(struct lines *l, struct store *store, struct chain *chain);
+int lines_store_chain(struct lines *l, struct store *store, struct chain *chain, int64_t *ret);
 
 /* The store gave up what was not committed. */
 void lines_rollback(struct lines *l);
@@ -44,6 +44,9 @@ char *lines_say(const struct lines *l, uint64_t id, char *dst, size_t cap);
 
 /* The process is gone: what only it could have told is forgotten once its last stops are judged. */
 void lines_forget(struct lines *l, uint32_t generation);
+
+/* The process is gone: what it had mapped says nothing about the next one of that number. */
+void lines_gone(struct lines *l, uint32_t pid);
 
 /* Once a second. True: too much is held; empty the probes' maps of stacks, then lines_reset(). */
 bool lines_tick(struct lines *l, uint64_t now);

@@ -72,9 +72,7 @@ static int judge(struct stalls *s, const struct queued *q, struct waits *waits, 
 
 		chain[i] = share[i].chain;
 		ns[i] = share[i].ns;
-		err = lines_store_chain(s->lines, store, &chain[i]);
-		if (!err)
-			err = store_chain(store, &chain[i], &id);
+		err = lines_store_chain(s->lines, store, &chain[i], &id);
 		if (!err)
 			err = store_call_wait(store, q->call, id, ns[i]);
 		if (err)

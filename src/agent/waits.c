@@ -440,9 +440,7 @@ static bool store_share(const void *key, void *value, void *arg)
 
 	if (!p)
 		return true;
-	err = lines_store_chain(s->w->lines, s->store, &share->chain);
-	if (!err)
-		err = store_chain(s->store, &share->chain, &row.chain);
+	err = lines_store_chain(s->w->lines, s->store, &share->chain, &row.chain);
 	if (!err)
 		err = store_wait_second(s->store, p->thread, s->now, &row);
 	if (!err)

@@ -101,6 +101,7 @@ TEST(lines_fetch_news_that_they_have_not_seen_yet)
 
 STORE_TEST(lines_store_only_what_a_row_needs_and_once)
 {
+	int64_t id;
 	struct chain c = { .hops = 3 };
 	struct lines *l = two_stacks();
 	int err;
@@ -108,8 +109,8 @@ STORE_TEST(lines_store_only_what_a_row_needs_and_once)
 	c.hop[0].stack = lines_stack(l, 1000, 0);
 	c.hop[1].stack = NO_STACK_lost;
 	c.hop[2].stack = 99999; /* of another time */
-	err = lines_store_chain(l, store, &c);
-	err |= lines_store_chain(l, store, &c);
+	err = lines_store_chain(l, store, &c, &id);
+	err |= lines_store_chain(l, store, &c, &id);
 	err |= lines_store(l, store, &c.hop[0].stack);
 	if (!err) {
 		CHECK_STR(trace_ask(store, "SELECT func, file, line FROM stack_line"),

@@ -6,10 +6,8 @@
 #ifndef TEST_UNIT_LINES_TRACE_H
 #define TEST_UNIT_LINES_TRACE_H
 
-#include "base/fail.h"
-#include "explain/explain.h"
+#include "test/unit/explain_trace.h"
 #include "test/unit/made_stack.h"
-#include "test/unit/trace.h"
 
 enum {
 	SECONDS = 10,
@@ -23,31 +21,7 @@ enum {
 	BACKWARD = 600,
 };
 
-static struct store *store; /* of the test that runs */
-static struct explanation answer;
-static int64_t process, thread;
-
-static inline int with_store(int (*test)(void))
-{
-	int failed, err = store_open(":memory:", STORE_WRITE, &store);
-
-	if (err)
-		return test_fail(__FILE__, __LINE__, "%s", why(err));
-	answer = (struct explanation){ 0 };
-	failed = test();
-	explain_free(&answer);
-	store_close(store);
-	store = NULL;
-	return failed;
-}
-
-#define LINES_TEST(name)                                                                           \
-	static int name##_body(void);                                                              \
-	TEST(name)                                                                                 \
-	{                                                                                          \
-		return with_store(name##_body);                                                    \
-	}                                                                                          \
-	static int name##_body(void)
+#define LINES_TEST EXPLAIN_TEST
 
 static inline int put_stack(uint64_t id, const char *func, const char *file, int line)
 {
