@@ -168,6 +168,8 @@ e2e: all sim
 	sh test/run --e2e $(OUT) $(T)
 lab: all sim
 	sh test/lab/run $(OUT) "$(S)" $(DIR)
+soak: all sim
+	sh test/soak $(OUT) $(SECONDS)
 install: all
 	install -D -m 0755 $(OUT)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
 	install -D -m 0644 doc/culprit.1 $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1
@@ -200,7 +202,7 @@ gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
-.PHONY: all sim setup setup-test demo test e2e lab bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean
+.PHONY: all sim setup setup-test demo test e2e lab soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -15,7 +15,7 @@
 #include "store/store_int.h"
 
 #define APPLICATION_ID 0x43554c50 /* "CULP" */
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 
 void store_forget(struct store *s)
 {
