@@ -80,7 +80,7 @@ sim: $(SIM_LIBS) $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
-$(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/ops.h
+$(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/shapes.def wire/ops.h
 	mkdir -p $(@D)
 	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) $(SIM_LIB) -Wl,-soname,$(@F) -o $@ $(SIM_SRC) -ldl
 $(OUT)/sim/%.py: test/sim/%.py

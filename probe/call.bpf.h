@@ -7,6 +7,7 @@
 #ifndef PROBE_CALL_BPF_H
 #define PROBE_CALL_BPF_H
 
+#include "probe/args.bpf.h"
 #include "probe/cstack.bpf.h"
 #include "probe/tape.bpf.h"
 #include "probe/time.bpf.h"
@@ -40,16 +41,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u8);
 } with_driver SEC(".maps");
-
-static const struct op_args op_args[OP_SLOTS] = {
-#define OP(lib, sym, class, size, stream, aux, out, doc) [OP_##sym] = { size, stream, aux, out },
-#include "wire/ops.def"
-};
-
-static const __u8 op_classes[OP_SLOTS] = {
-#define OP(lib, sym, class, size, stream, aux, out, doc) [OP_##sym] = CLASS_##class,
-#include "wire/ops.def"
-};
 
 /* ---- tallies ---- */
 
@@ -280,46 +271,6 @@ static __always_inline bool finish(struct thread *t, struct tally *y, struct spa
 	return settle(t, y, span, because);
 }
 
-/* ---- arguments ---- */
-
-#ifdef __TARGET_ARCH_x86
-#define STACK_ARGS 7 /* the first argument that is passed on the stack, ... */
-#define STACK_BIAS 8 /* ... behind the return address, */
-#define RETURN_POPS 8 /* ... which the return takes off */
-#define REG_ARGS(ctx)                                                                              \
-	{                                                                                          \
-		0, (ctx)->di, (ctx)->si, (ctx)->dx, (ctx)->cx, (ctx)->r8, (ctx)->r9, 0             \
-	}
-#define REG_SP(ctx) ((ctx)->sp)
-#define REG_RET(ctx) ((ctx)->ax)
-#define REG_IP(ctx) ((ctx)->ip)
-#else
-#define STACK_ARGS 9
-#define STACK_BIAS 0
-#define RETURN_POPS 0
-#define REG_ARGS(ctx)                                                                              \
-	{                                                                                          \
-		0, (ctx)->regs[0], (ctx)->regs[1], (ctx)->regs[2], (ctx)->regs[3], (ctx)->regs[4], \
-			(ctx)->regs[5], 0                                                          \
-	}
-#define REG_SP(ctx) ((ctx)->sp)
-#define REG_RET(ctx) ((ctx)->regs[0])
-#define REG_IP(ctx) ((ctx)->pc)
-#endif
-
-static __always_inline __u64 argument(const __u64 reg[8], __u64 sp, __u32 n)
-{
-	__u64 value = 0, i = n;
-
-	if (i < STACK_ARGS) {
-		asm volatile("%0 &= 7" : "+r"(i)); /* clang knows, the verifier does not */
-		return reg[i];
-	}
-	bpf_probe_read_user(&value, sizeof(value),
-			    (void *)(sp + STACK_BIAS + (n - STACK_ARGS) * 8));
-	return value;
-}
-
 /* ---- events ---- */
 
 /* The thread that called, followed from now on if it was not. NULL: not to be counted. */
@@ -445,7 +396,7 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	if (t->depth)
 		drop_dead_frames(t, REG_SP(ctx));
 	span.depth = t->depth;
-	if (!t->depth) {
+	if (!t->depth && op_classes[op] == CLASS_LAUNCH) {
 		close_gap(t, op);
 		open_gap(t, op);
 		beat(t, op, t->now.ns, 0, launched_in_run(t, ctx, op));
@@ -455,6 +406,8 @@ static __always_inline int on_count(struct pt_regs *ctx)
 		return 0;
 	y->calls++;
 	y->done++;
+	if (t->depth)
+		y->nested++;
 	because = (record_all ? BECAUSE_ALL : 0) | (y->done == 1 ? BECAUSE_FIRST : 0) |
 		  (y->done & (sample_every - 1) ? 0 : BECAUSE_SAMPLED);
 	if (because) {
@@ -497,6 +450,7 @@ static __always_inline int on_enter(struct pt_regs *ctx)
 		return 0;
 	y->calls++;
 	if (depth >= DEPTH) {
+		y->nested++;
 		count(loss[LOSS_too_deep]);
 		return 0;
 	}
@@ -507,7 +461,13 @@ static __always_inline int on_enter(struct pt_regs *ctx)
 	f->stream = argument(reg, sp, op_args[op].stream);
 	f->aux = argument(reg, sp, op_args[op].aux);
 	f->out = argument(reg, sp, op_args[op].out);
+	if (shapes[op].unit)
+		take_shape(ctx, op, f);
 	y->bytes += f->bytes;
+	if (depth) {
+		y->nested++;
+		y->nested_bytes += f->bytes;
+	}
 	copy_now(t, &f->at);
 	t->depth = depth + 1;
 	return 0;
@@ -547,6 +507,8 @@ static __always_inline int on_return(struct pt_regs *ctx)
 		__u32 way = op_classes[op] == CLASS_COPY ? span.frame->aux & 7 : 0;
 
 		open_gap(t, op);
+		if (op_classes[op] == CLASS_HANDLE)
+			return 0;
 		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns,
 		     on_stream(span.frame->stream));
 	}

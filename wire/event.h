@@ -267,6 +267,7 @@ struct tally {
 	__u64 sent, dropped; /* to the ring / ring full */
 	__u64 errors; /* returned non-zero */
 	__u64 bytes;
+	__u64 nested, nested_bytes; /* of calls and bytes: inside another traced call */
 	__u64 counter[COUNTER_COUNT]; /* outermost only, as the states */
 	__u32 hist[HIST_BUCKETS]; /* of timed calls */
 };
@@ -348,7 +349,7 @@ _Static_assert(sizeof(struct call_event) ==
 		       32 + 9 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + WHO_MAX * 32,
 	       "call");
 _Static_assert(sizeof(struct tally) ==
-		       8 + 9 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + HIST_BUCKETS * 4,
+		       8 + 11 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + HIST_BUCKETS * 4,
 	       "tally");
 _Static_assert(sizeof(struct stop) == 128, "struct stop");
 _Static_assert(sizeof(struct beat) == 48, "struct beat");

@@ -18,6 +18,13 @@ const struct op op_table[OP_SLOTS] = {
 			   { 0, 0, 0, 0 } },
 };
 
+const struct op_shape op_shapes[OP_SLOTS] = {
+#define PRODUCT(sym, unit_, a, b, c) [OP_##sym] = { .unit = unit_, .factor = { a, b, c } },
+#define STRUCT(sym, words_, offset_, kind_, source_, target_)                                      \
+	[OP_##sym] = { 1, { 0 }, words_, offset_, kind_, source_, target_ },
+#include "wire/shapes.def"
+};
+
 const char *const lib_names[LIB_COUNT] = {
 	[LIB_CUDART] = "libcudart.so",
 	[LIB_CUDA] = "libcuda.so",
@@ -28,5 +35,6 @@ const char *const class_names[CLASS_COUNT] = {
 	[CLASS_LAUNCH] = "launch", [CLASS_SYNC] = "sync",       [CLASS_COPY] = "copy",
 	[CLASS_ALLOC] = "alloc",   [CLASS_FREE] = "free",       [CLASS_GRAPH] = "graph",
 	[CLASS_MODULE] = "module", [CLASS_COLL] = "collective", [CLASS_P2P] = "p2p",
-	[CLASS_INIT] = "init",     [CLASS_GAP] = "gap",
+	[CLASS_INIT] = "init",     [CLASS_EVENT] = "event",     [CLASS_HANDLE] = "handle",
+	[CLASS_GAP] = "gap",
 };

@@ -16,9 +16,10 @@ enum op_id {
 enum op_lib { LIB_CUDART, LIB_CUDA, LIB_NCCL, LIB_COUNT };
 
 /*
- * LAUNCH rows are probed at entry only: they are too frequent to pay for a return. All other
- * classes are timed. A CUDART launch contains the CUDA launch, so it is probed only where no
- * libcuda is mapped: one probe per launch.
+ * LAUNCH and EVENT rows are probed at entry only: they are too frequent to pay for a return. All
+ * other classes are timed. A CUDART launch contains the CUDA launch, so it is probed only where no
+ * libcuda is mapped: one probe per launch; the same goes for events. EVENT rows only order what others
+ * submit, and HANDLE rows make what others use: neither is part of a thread's rhythm.
  */
 enum op_class {
 	CLASS_LAUNCH,
@@ -31,12 +32,22 @@ enum op_class {
 	CLASS_COLL,
 	CLASS_P2P,
 	CLASS_INIT,
+	CLASS_EVENT,
+	CLASS_HANDLE,
 	CLASS_GAP,
 	CLASS_COUNT,
 };
 
 struct op_args {
 	unsigned char size, stream, aux, out;
+};
+
+/* How many bytes a call is about, where that is not one argument: see wire/shapes.def. */
+struct op_shape {
+	unsigned char unit; /* 0: no shape */
+	unsigned char factor[3]; /* argument numbers */
+	unsigned char words; /* 0: a product of arguments */
+	unsigned char offset, kind, source, target;
 };
 
 struct op {
@@ -48,13 +59,14 @@ struct op {
 };
 
 extern const struct op op_table[OP_SLOTS];
+extern const struct op_shape op_shapes[OP_SLOTS];
 extern const char *const lib_names[LIB_COUNT]; /* as sonames begin: "libcudart.so" */
 extern const char *const class_names[CLASS_COUNT];
 
 /* Is this row timed, or only counted at entry? */
 static inline int op_timed(enum op_class class)
 {
-	return class != CLASS_LAUNCH;
+	return class != CLASS_LAUNCH && class != CLASS_EVENT;
 }
 
 #endif

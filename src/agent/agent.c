@@ -93,7 +93,7 @@ static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 	a->last.filtered += d.summed;
 	a->last.dropped += d.dropped;
 	a->loss[LOSS_ring_full] += d.dropped;
-	if (d.op->class == CLASS_LAUNCH)
+	if (!op_timed(d.op->class))
 		a->count_hits += d.calls;
 	else if (d.op->class != CLASS_GAP)
 		a->timed_hits += d.calls;

@@ -124,6 +124,24 @@ static struct attach count_only(const struct libs_opts *o)
 	return (struct attach){ mode, o->prog_count, false };
 }
 
+/*
+ * Before Linux 6.6 each probe takes a tenth of a second to be removed, so only what most programs use
+ * is probed there.
+ */
+static bool too_dear(const struct libs_opts *o, const struct op *op)
+{
+	static const char *const rare[] = {
+		"_pt", "2D", "3D", "D16", "Symbol", "Array", "Destroy"
+	};
+
+	if (o->mode != ATTACH_PERF)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(rare); i++)
+		if (strstr(op->symbol, rare[i]))
+			return true;
+	return op->class == CLASS_EVENT || op->class == CLASS_HANDLE;
+}
+
 static int attach_entry(const struct libs_opts *o, struct entry *e)
 {
 	struct site timed[OP_COUNT], counted[OP_COUNT];
@@ -143,7 +161,7 @@ static int attach_entry(const struct libs_opts *o, struct entry *e)
 				     .cookie = (uint64_t)sites[i].op |
 					       (stepped ? COOKIE_STEPPED : 0) };
 
-		if (sites[i].class == INSN_REFUSED) {
+		if (sites[i].class == INSN_REFUSED || too_dear(o, op)) {
 			e->lib.refused++;
 			continue;
 		}

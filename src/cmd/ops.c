@@ -48,11 +48,11 @@ static int run(int argc, char **argv)
 		print_json();
 		return 0;
 	}
-	printf("%-28s %-10s %-9s %s\n", "FUNCTION", "CLASS", "PROBED", "WHAT IT DOES");
+	printf("%-34s %-10s %-9s %s\n", "FUNCTION", "CLASS", "PROBED", "WHAT IT DOES");
 	for (int i = 0; i < OP_COUNT; i++)
-		printf("%-28s %-10s %-9s %s\n", op_table[i].symbol, class_names[op_table[i].class],
+		printf("%-34s %-10s %-9s %s\n", op_table[i].symbol, class_names[op_table[i].class],
 		       how(&op_table[i]), op_table[i].doc);
-	puts("\n* only in processes without libcuda: elsewhere the driver's launch is counted");
+	puts("\n* only in processes without libcuda: elsewhere the driver's own is counted");
 	return 0;
 }
 

@@ -53,6 +53,8 @@ int ledger_take(struct ledger *l, uint32_t index, const struct tally *live, stru
 		.dropped = now.dropped - was->dropped,
 		.errors = now.errors - was->errors,
 		.bytes = now.bytes - was->bytes,
+		.nested = now.nested - was->nested,
+		.nested_bytes = now.nested_bytes - was->nested_bytes,
 		.total_ns = now.total_ns - was->total_ns,
 		.max_ns = now.max_ns,
 	};

@@ -29,6 +29,7 @@ struct op_delta {
 	uint32_t serial;
 	const struct op *op;
 	uint64_t calls, done, sent, summed, dropped, errors, bytes;
+	uint64_t nested, nested_bytes; /* of calls and bytes: inside another traced call */
 	uint64_t total_ns;
 	uint64_t max_ns; /* the longest so far, not of this delta */
 	uint64_t state_ns[STATE_COUNT];

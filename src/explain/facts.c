@@ -49,18 +49,24 @@ double thread_busy(const struct thread_facts *t)
 	return percent(busy, total);
 }
 
+/* A trace that does not say which calls were inside others: the fuller layer has them all. */
+static uint64_t outermost(const uint64_t layer[LAYERS], uint64_t nested)
+{
+	uint64_t all = layer[LAYER_RUNTIME] + layer[LAYER_DRIVER];
+
+	if (!nested)
+		return max_u64(layer[LAYER_RUNTIME], layer[LAYER_DRIVER]);
+	return all - min_u64(nested, all);
+}
+
 uint64_t second_calls(const struct second *s, enum op_class class)
 {
-	const struct class_sum *sum = &s->class[class];
-
-	return max_u64(sum->calls[LAYER_RUNTIME], sum->calls[LAYER_DRIVER]);
+	return outermost(s->class[class].calls, s->class[class].nested);
 }
 
 uint64_t second_bytes(const struct second *s, enum op_class class)
 {
-	const struct class_sum *sum = &s->class[class];
-
-	return max_u64(sum->bytes[LAYER_RUNTIME], sum->bytes[LAYER_DRIVER]);
+	return outermost(s->class[class].bytes, s->class[class].nested_bytes);
 }
 
 /* ---- memory ---- */

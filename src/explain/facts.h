@@ -35,6 +35,8 @@ enum layer { LAYER_RUNTIME, LAYER_DRIVER, LAYERS };
 /* All calls of one class. */
 struct class_sum {
 	uint64_t calls[LAYERS], bytes[LAYERS];
+	uint64_t nested,
+		nested_bytes; /* of these: inside another traced call; 0: none, or not told */
 	uint64_t ns; /* of outermost calls, waiting for a CPU left out: sums of states */
 	uint64_t total_ns; /* of all, nested ones too */
 };
@@ -187,7 +189,7 @@ uint64_t second_excess(const struct thread_facts *t, const struct second *s);
 uint64_t second_total(const struct second *s); /* all time of an interval */
 uint64_t second_start(const struct second *s);
 uint64_t second_busy(const struct second *s); /* on a CPU, or waiting for the GPU or its turn */
-uint64_t second_calls(const struct second *s, enum op_class class);
+uint64_t second_calls(const struct second *s, enum op_class class); /* each thing once */
 uint64_t second_bytes(const struct second *s, enum op_class class);
 bool second_faults(const struct second *s); /* so many page faults that they cost time */
 bool second_swaps(const struct facts *f, const struct second *s);

@@ -162,10 +162,13 @@ static void add_call(struct second *s, enum op_class class, const struct op_seco
 {
 	struct class_sum *sum = &s->class[class];
 	enum layer layer = layer_of(row->symbol);
+	uint64_t outer = row->calls - min_u64(row->nested, row->calls);
 
-	s->calls += row->calls;
+	s->calls += outer;
 	sum->calls[layer] += row->calls;
 	sum->bytes[layer] += row->bytes;
+	sum->nested += row->nested;
+	sum->nested_bytes += row->nested_bytes;
 	sum->total_ns += row->total_ns;
 	for (int i = 0; i < STATE_COUNT; i++) {
 		if (!STATE_RUNNABLE(i) && i != STATE_THROTTLED)
@@ -178,7 +181,7 @@ static void add_call(struct second *s, enum op_class class, const struct op_seco
 	if (class == CLASS_SYNC)
 		add_sync(s, row);
 	if (class == CLASS_COPY && !strstr(row->symbol, "Async"))
-		s->blocking_copies += row->calls;
+		s->blocking_copies += outer;
 }
 
 /* A file can say anything: no state lasts longer than there is time. */

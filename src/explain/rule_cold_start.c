@@ -21,6 +21,21 @@ static uint64_t opening(const struct second *s, uint64_t calls_so_far)
 	return min_u64(ns, second_total(s));
 }
 
+/* Calls that open and load, where they are not inside others. */
+static uint64_t openings(const struct second *s)
+{
+	static const enum op_class classes[] = { CLASS_INIT, CLASS_MODULE };
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(classes); i++) {
+		const struct class_sum *sum = &s->class[classes[i]];
+		uint64_t all = sum->calls[LAYER_RUNTIME] + sum->calls[LAYER_DRIVER];
+
+		n += all - min_u64(sum->nested, all);
+	}
+	return n;
+}
+
 bool rule_cold_start(const struct facts *f, const struct thread_facts *first, int n,
 		     struct finding *ret)
 {
@@ -36,10 +51,7 @@ bool rule_cold_start(const struct facts *f, const struct thread_facts *first, in
 			const struct second *s = &first[i].second[k];
 			uint64_t ns;
 
-			calls += s->calls - s->class[CLASS_INIT].calls[LAYER_RUNTIME] -
-				 s->class[CLASS_INIT].calls[LAYER_DRIVER] -
-				 s->class[CLASS_MODULE].calls[LAYER_RUNTIME] -
-				 s->class[CLASS_MODULE].calls[LAYER_DRIVER];
+			calls += s->calls - min_u64(s->calls, openings(s));
 			ns = opening(s, calls);
 			now.affected_ns += second_total(s);
 			now.lost_ns += ns;

@@ -78,13 +78,22 @@ static bool waits_for_stream(const struct op *op)
 	return op->class == CLASS_SYNC && op->args.stream;
 }
 
+/* Their stream 0 is another one in each thread. */
+static bool own_stream(const struct op *op)
+{
+	return strstr(op->symbol, "_pts") || strstr(op->symbol, "_ptd");
+}
+
 static void push(struct idle *i, uint32_t thread, const struct beat *b)
 {
 	if (i->n == i->cap) {
 		i->cap = i->cap ? 2 * i->cap : 256;
 		i->pending = xrealloc(i->pending, i->cap, sizeof(*i->pending));
 	}
-	i->pending[i->n++] = (struct pending){ thread, *b };
+	i->pending[i->n] = (struct pending){ thread, *b };
+	if (own_stream(op_of(b)) && !b->stream)
+		i->pending[i->n].beat.flags |= BEAT_MIXED;
+	i->n++;
 }
 
 void idle_add(struct idle *i, uint32_t thread, const struct beat *b)

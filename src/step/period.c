@@ -41,9 +41,12 @@ static struct type type_of(uint32_t op)
 	case CLASS_COPY:
 		t.mark = copy_mark(op_table[BEAT_OP(op)].symbol, op >> 16);
 		break;
+	case CLASS_GRAPH:
+		if (!strstr(op_table[BEAT_OP(op)].symbol, "Launch"))
+			break; /* recorded or made: no work yet */
+		/* fall through */
 	case CLASS_COLL:
 	case CLASS_P2P:
-	case CLASS_GRAPH:
 		t.mark = MARK_TALK;
 		t.work = true;
 		break;
@@ -111,7 +114,7 @@ static bool judge_kept(struct search *s)
 			continue;
 		kept++;
 		work |= type->work;
-		graph |= type->class == CLASS_GRAPH;
+		graph |= type->class == CLASS_GRAPH && type->work;
 		if (type->mark < s->mark)
 			s->mark = type->mark;
 	}

@@ -15,9 +15,10 @@ static const struct op *op_of(const struct beat *b)
 static bool submits(const struct beat *b)
 {
 	switch (op_of(b)->class) {
+	case CLASS_GRAPH: /* not those that are recorded or made */
+		return strstr(op_of(b)->symbol, "Launch") != NULL;
 	case CLASS_LAUNCH:
 	case CLASS_COPY:
-	case CLASS_GRAPH:
 	case CLASS_COLL:
 	case CLASS_P2P:
 		return true;

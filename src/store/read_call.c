@@ -15,13 +15,15 @@ static int op_second_row(sqlite3_stmt *stmt, void *arg)
 		.bytes = column_u64(stmt, 7),
 		.total_ns = column_u64(stmt, 8),
 		.max_ns = column_u64(stmt, 9),
+		.nested = column_u64(stmt, 10),
+		.nested_bytes = column_u64(stmt, 11),
 	};
 	struct to *to = arg;
-	int err = column_hist(stmt, 10 + STATE_COUNT + COUNTER_COUNT, row.hist);
+	int err = column_hist(stmt, 12 + STATE_COUNT + COUNTER_COUNT, row.hist);
 
 	if (err)
 		return err;
-	column_account(stmt, 10, row.state_ns, row.counter);
+	column_account(stmt, 12, row.state_ns, row.counter);
 	return ((int (*)(const struct op_second_row *, void *))to->fn)(&row, to->arg);
 }
 
@@ -32,9 +34,11 @@ int store_each_op_second(struct store *s, struct window w,
 	sqlite3_stmt *stmt;
 	int err = store_query(
 		s,
-		"SELECT thread, symbol, class, at_ns, calls, done, errors, bytes, total_ns,"
-		" max_ns" ACCOUNT_COLUMNS ", hist FROM op_second JOIN op ON op.id=op_second.op"
-		" WHERE at_ns > ?1 AND at_ns <= ?2 ORDER BY thread, at_ns",
+		"SELECT o.thread, symbol, class, o.at_ns, o.calls, done, errors, o.bytes, total_ns,"
+		" max_ns, n.calls, n.bytes" ACCOUNT_COLUMNS ", hist FROM op_second o"
+		" JOIN op ON op.id=o.op LEFT JOIN nested_second n"
+		" ON n.thread=o.thread AND n.op=o.op AND n.at_ns=o.at_ns"
+		" WHERE o.at_ns > ?1 AND o.at_ns <= ?2 ORDER BY o.thread, o.at_ns",
 		w, &stmt);
 
 	return err ? err : store_rows(s, stmt, op_second_row, &to);

@@ -24,6 +24,7 @@ static const char *const stmt_sql[STMT_COUNT] = {
 	[STMT_OP_SECOND] = "INSERT INTO op_second(thread, op, at_ns, calls, done, errors, bytes,"
 			   " total_ns, max_ns" ACCOUNT_COLUMNS ", hist)"
 			   " VALUES(?,?,?,?,?,?,?,?,?" ACCOUNT_MARKS ",?)",
+	[STMT_NESTED_SECOND] = "INSERT INTO nested_second VALUES(?,?,?,?,?)",
 	[STMT_BLAME] = "INSERT INTO blame_second VALUES(?,?,?,?,?,?)",
 	[STMT_BLAMED] = "INSERT OR IGNORE INTO blamed VALUES(?,?,?,?,?)",
 	[STMT_CALL] = "INSERT INTO call(thread, op, next_op, start_ns, dur_ns, because, depth, ret,"

@@ -139,6 +139,17 @@ CREATE TABLE op_second(
 ) WITHOUT ROWID;
 CREATE INDEX op_second_at ON op_second(at_ns);
 
+-- Of op_second: calls inside another traced call, as cuMemAlloc_v2 inside cudaMalloc. Without them each
+-- thing that a program did is counted once. No row: none.
+CREATE TABLE nested_second(
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	op INTEGER NOT NULL REFERENCES op(id),
+	at_ns INTEGER NOT NULL,
+	calls INTEGER NOT NULL,
+	bytes INTEGER NOT NULL,
+	PRIMARY KEY(thread, op, at_ns)
+) WITHOUT ROWID;
+
 -- Who had the CPU while a thread waited for it. Complete.
 CREATE TABLE blame_second(
 	thread INTEGER NOT NULL REFERENCES thread(id),
@@ -440,9 +451,9 @@ JOIN string AS file ON file.id = frame.file;
 CREATE VIEW op_totals AS
 SELECT node.name AS node, process.pid AS pid, string.text AS comm, op.symbol AS op,
 	sum(calls) AS calls,
-	-- launches are only counted: their time is not known
-	CASE WHEN op.class = 'launch' THEN NULL ELSE sum(total_ns) END AS total_ns,
-	CASE WHEN op.class = 'launch' THEN NULL ELSE max(max_ns) END AS max_ns,
+	-- launches and events are only counted: their time is not known
+	CASE WHEN op.class IN ('launch', 'event') THEN NULL ELSE sum(total_ns) END AS total_ns,
+	CASE WHEN op.class IN ('launch', 'event') THEN NULL ELSE max(max_ns) END AS max_ns,
 	sum(errors) AS errors, sum(bytes) AS bytes, process.id AS process
 FROM op_second
 JOIN thread ON thread.id = op_second.thread

@@ -178,6 +178,7 @@ struct op_second_row {
 	int64_t thread;
 	const char *symbol, *class;
 	uint64_t at_ns, calls, done, errors, bytes, total_ns, max_ns;
+	uint64_t nested, nested_bytes; /* of calls and bytes: inside another traced call */
 	uint64_t state_ns[STATE_COUNT];
 	uint64_t counter[COUNTER_COUNT];
 	uint32_t hist[HIST_BUCKETS];

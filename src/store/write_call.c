@@ -2,10 +2,24 @@
 /* Rows in: complete counts, single calls, steps. */
 #include "store/store_int.h"
 
+static int store_nested(struct store *s, int64_t thread, uint64_t at_boot_ns,
+			const struct op_delta *delta)
+{
+	struct row r = row_begin(s, STMT_NESTED_SECOND);
+
+	row_i64(&r, thread);
+	row_op(&r, delta->op);
+	row_time(&r, at_boot_ns);
+	row_u64(&r, delta->nested);
+	row_u64(&r, delta->nested_bytes);
+	return row_end(&r, "insert nested_second");
+}
+
 int store_op_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		    const struct op_delta *delta)
 {
 	struct row r = row_begin(s, STMT_OP_SECOND);
+	int err;
 
 	row_i64(&r, thread);
 	row_op(&r, delta->op);
@@ -19,7 +33,8 @@ int store_op_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 	row_states(&r, delta->state_ns);
 	row_counters(&r, delta->counter);
 	row_hist(&r, delta->hist);
-	return row_end(&r, "insert op_second");
+	err = row_end(&r, "insert op_second");
+	return err || !delta->nested ? err : store_nested(s, thread, at_boot_ns, delta);
 }
 
 int store_blame_second(struct store *s, int64_t thread, uint64_t at_boot_ns, const struct who *who)

@@ -32,13 +32,32 @@ static const char usage[] =
 	"  --wait-file PATH  print \"ready PID\", then wait until PATH exists\n"
 	"  --late            load the library only after the wait\n"
 	"  --sleep-us N      sleep between the calls of a thread\n"
+	"  --struct N,...    argument 1 points to a struct: its sizes, then what tells\n"
+	"                    the direction of the copy (see wire/shapes.def)\n"
+	"  --all             SYMBOL is a prefix: call each function of its library, the\n"
+	"                    n-th one COUNT + n times; print \"SYMBOL COUNT BYTES\" for each\n"
 	"  --values          print the arguments and how many calls failed, too\n";
+
+static const struct op rows[OP_COUNT] = {
+#define OP(lib_, sym, class_, size_, stream_, aux_, out_, doc_)                                    \
+	[OP_##sym] = { #sym, doc_, LIB_##lib_, CLASS_##class_, { size_, stream_, aux_, out_ } },
+#include "wire/ops.def"
+};
+
+static const struct op_shape shapes[OP_COUNT] = {
+#define PRODUCT(sym, unit_, a, b, c) [OP_##sym] = { .unit = unit_, .factor = { a, b, c } },
+#define STRUCT(sym, words_, offset_, kind_, source_, target_)                                      \
+	[OP_##sym] = { 1, { 0 }, words_, offset_, kind_, source_, target_ },
+#include "wire/shapes.def"
+};
 
 struct job {
 	const char *symbol;
+	int id; /* its row, -1 = none */
 	long count, threads, sleep_us;
 	long args[SIM_ARGS];
 	int out; /* number of the argument that is filled in, 0 = none */
+	const char *described; /* the struct that argument 1 points to; NULL: it is a number */
 	sim_entry entry;
 	long (*counter)(const char *symbol); /* NULL where the library is not simulated */
 	_Atomic long failed;
@@ -51,8 +70,9 @@ struct share {
 };
 
 struct waiting {
-	bool on_stdin, late, values;
+	bool on_stdin, late, values, all;
 	const char *file;
+	const char *described;
 };
 
 static void die(const char *what, const char *detail)
@@ -94,7 +114,10 @@ static void *run_share(void *arg)
 			a[i] = job->args[i] == CALL_NUMBER ? n : job->args[i];
 		if (job->out)
 			a[job->out - 1] = (long)&filled;
-		if (job->entry(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9]))
+		if (job->described)
+			a[0] = (long)job->described;
+		if (job->entry(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10],
+			       a[11], a[12]))
 			atomic_fetch_add(&job->failed, 1);
 		sleep_us(job->sleep_us);
 	}
@@ -190,9 +213,14 @@ static void print_values(const struct job *job)
 static void parse(int argc, char **argv, struct job *job, struct waiting *w)
 {
 	static const struct option options[] = {
-		{ "wait", no_argument, NULL, 'w' },   { "wait-file", required_argument, NULL, 'f' },
-		{ "late", no_argument, NULL, 'l' },   { "sleep-us", required_argument, NULL, 's' },
-		{ "values", no_argument, NULL, 'v' }, { 0 },
+		{ "wait", no_argument, NULL, 'w' },
+		{ "wait-file", required_argument, NULL, 'f' },
+		{ "late", no_argument, NULL, 'l' },
+		{ "sleep-us", required_argument, NULL, 's' },
+		{ "all", no_argument, NULL, 'a' },
+		{ "values", no_argument, NULL, 'v' },
+		{ "struct", required_argument, NULL, 'd' },
+		{ 0 },
 	};
 	int c;
 
@@ -212,6 +240,12 @@ static void parse(int argc, char **argv, struct job *job, struct waiting *w)
 			break;
 		case 'v':
 			w->values = true;
+			break;
+		case 'a':
+			w->all = true;
+			break;
+		case 'd':
+			w->described = optarg;
 			break;
 		default:
 			(void)fputs(usage, stderr);
@@ -237,17 +271,95 @@ static void parse(int argc, char **argv, struct job *job, struct waiting *w)
 	}
 }
 
+/* Fill the struct of that symbol: sizes first, then the kind or both memory types. */
+static void describe(struct job *job, char *text)
+{
+	const struct op_shape *s = job->id < 0 ? NULL : &shapes[job->id];
+	static char bytes[256];
+	char *rest, *value = strtok_r(text, ",", &rest);
+
+	if (!s || !s->words)
+		die(job->symbol, "has no struct");
+	for (int i = 0; i < s->words && value; i++, value = strtok_r(NULL, ",", &rest)) {
+		long size = number(value, 0, LONG_MAX);
+
+		memcpy(bytes + s->offset + 8 * i, &size, 8);
+	}
+	for (int i = 0; i < 2 && value; i++, value = strtok_r(NULL, ",", &rest)) {
+		long kind = number(value, 0, INT_MAX);
+
+		memcpy(bytes + (i ? s->target : s->kind + s->source), &kind, 4);
+	}
+	job->described = bytes;
+}
+
+/* ---- every function of a library ---- */
+
+/* Arguments are small numbers; a struct says 3 by 5 by 7. */
+static long bytes_of(int id, const long args[SIM_ARGS])
+{
+	const struct op_shape *s = &shapes[id];
+	long bytes = s->unit;
+
+	if (s->words)
+		return s->words == 2 ? 15 : 105;
+	if (!s->unit)
+		return rows[id].args.size ? args[rows[id].args.size - 1] : 0;
+	for (int i = 0; i < 3; i++)
+		bytes *= s->factor[i] ? args[s->factor[i] - 1] : 1;
+	return bytes;
+}
+
+/* One row after the other, each a number of times of its own, so that none passes for another. */
+static void run_all(struct job *job, const struct waiting *w)
+{
+	static const struct waiting at_once = { 0 };
+	const char *prefix = job->symbol;
+
+	for (int id = 0; id < OP_COUNT; id++) {
+		char text[] = "3,5,7";
+
+		if (strncmp(rows[id].symbol, prefix, strlen(prefix)) != 0 ||
+		    strcmp(soname_of(rows[id].symbol), soname_of(prefix)) != 0)
+			continue;
+		job->symbol = rows[id].symbol;
+		job->id = id;
+		job->out = rows[id].args.out;
+		job->described = NULL;
+		if (shapes[id].words)
+			describe(job, text);
+		for (int i = 0; i < SIM_ARGS; i++)
+			job->args[i] = i + 2;
+		load(job);
+		if (w->on_stdin || w->file) {
+			wait_for_start(w);
+			w = &at_once;
+		}
+		job->count += id;
+		run(job);
+		printf("%s %ld %ld\n", job->symbol, job->count,
+		       job->count * bytes_of(id, job->args));
+		job->count -= id;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct job job = { 0 };
 	struct waiting w = { 0 };
 
 	parse(argc, argv, &job, &w);
-#define OP(lib, sym, class, size, stream, aux, out_, doc)                                          \
-	if (strcmp(job.symbol, #sym) == 0)                                                         \
-		job.out = out_;
-#include "wire/ops.def"
-
+	job.id = -1;
+	for (int id = 0; id < OP_COUNT; id++)
+		if (strcmp(job.symbol, rows[id].symbol) == 0)
+			job.id = id;
+	if (w.all) {
+		run_all(&job, &w);
+		return 0;
+	}
+	job.out = job.id < 0 ? 0 : rows[job.id].args.out;
+	if (w.described)
+		describe(&job, strdup(w.described));
 	if (!w.late)
 		load(&job);
 	wait_for_start(&w);

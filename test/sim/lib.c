@@ -11,10 +11,11 @@
  */
 #define EMIT(sym)                                                                                  \
 	SIM_EXPORT int sym(long a, long b, long c, long d, long e, long f, long g, long h, long i, \
-			   long j);                                                                \
-	int sym(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j)    \
+			   long j, long k, long l, long m);                                        \
+	int sym(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,    \
+		long k, long l, long m)                                                            \
 	{                                                                                          \
-		const long args[SIM_ARGS] = { a, b, c, d, e, f, g, h, i, j };                      \
+		const long args[SIM_ARGS] = { a, b, c, d, e, f, g, h, i, j, k, l, m };             \
                                                                                                    \
 		return sim_call(OP_##sym, args);                                                   \
 	}

@@ -19,6 +19,7 @@
 #define STREAMS 256 /* streams beyond these share the last place */
 #define ELEMENT_SIZE 4 /* NCCL counts elements; ours are floats */
 #define COPY_INSIDE 3 /* cudaMemcpyDeviceToDevice */
+#define MEMORY_DEVICE 2 /* CU_MEMORYTYPE_DEVICE */
 #define FIRST_HANDLE 0x302000000l /* where a real device's addresses begin */
 #define HANDLE_ALIGN 512
 
@@ -78,6 +79,13 @@ const struct op sim_rows[OP_COUNT] = {
 #define OP(lib_, sym, class_, size_, stream_, aux_, out_, doc_)                                    \
 	[OP_##sym] = { #sym, doc_, LIB_##lib_, CLASS_##class_, { size_, stream_, aux_, out_ } },
 #include "wire/ops.def"
+};
+
+const struct op_shape sim_shapes[OP_COUNT] = {
+#define PRODUCT(sym, unit_, a, b, c) [OP_##sym] = { .unit = unit_, .factor = { a, b, c } },
+#define STRUCT(sym, words_, offset_, kind_, source_, target_)                                      \
+	[OP_##sym] = { 1, { 0 }, words_, offset_, kind_, source_, target_ },
+#include "wire/shapes.def"
 };
 
 static struct sim_device own;
@@ -202,17 +210,60 @@ static void launch(long stream, long kernels)
 		wait_until(end - depth * kernel_ns);
 }
 
+static long word_at(const char *at, int offset, size_t size)
+{
+	long value = 0;
+
+	memcpy(&value, at + offset, size);
+	return value;
+}
+
+/* How much a call is about, as its row or its shape says. */
+static long bytes_of(const struct op *op, const long *args)
+{
+	const struct op_shape *s = &sim_shapes[op - sim_rows];
+	const char *at;
+	long bytes = s->unit;
+
+	if (!s->unit)
+		return arg(args, op->args.size);
+	memcpy(&at, &args[0], sizeof(at));
+	for (int i = 0; i < s->words && at; i++)
+		bytes *= word_at(at, s->offset + 8 * i, 8);
+	for (int i = 0; i < 3; i++)
+		if (s->factor[i])
+			bytes *= args[s->factor[i] - 1];
+	return s->words && !at ? 0 : bytes;
+}
+
+/* A cudaMemcpyKind, or 0 where nothing tells. */
+static int kind_of(const struct op *op, const long *args)
+{
+	const struct op_shape *s = &sim_shapes[op - sim_rows];
+	const char *at;
+
+	if (!s->words)
+		return (int)arg(args, op->args.aux);
+	memcpy(&at, &args[0], sizeof(at));
+	if (!at || !s->kind)
+		return at && s->source && word_at(at, s->source, 4) == MEMORY_DEVICE &&
+				       word_at(at, s->target, 4) == MEMORY_DEVICE
+			       ? COPY_INSIDE
+			       : 0;
+	return (int)word_at(at, s->kind, 4);
+}
+
 /* Only the runtime passes a kind; the driver has it in the symbol. Fills are on the device. */
 static bool inside_device(const struct op *op, const long *args)
 {
 	return strstr(op->symbol, "Memset") || strstr(op->symbol, "DtoD") ||
-	       (int)arg(args, op->args.aux) == COPY_INSIDE;
+	       strstr(op->symbol, "Peer") || kind_of(op, args) == COPY_INSIDE;
 }
 
 static void copy(const struct op *op, const long *args)
 {
 	bool inside = inside_device(op, args);
-	long dur = transfer_ns(arg(args, op->args.size), inside ? DEVICE_BPS : COPY_BPS);
+	long dur = transfer_ns(bytes_of(op, args), inside ? DEVICE_BPS : COPY_BPS);
 	bool blocking = !op->args.stream || (knob(PAGEABLE) && !inside);
 	long end;
 
@@ -234,7 +285,7 @@ static void collective(const struct op *op, const long *args)
 /* Addresses of live allocations must not overlap, or a tracer could not tell them apart. */
 static void hand_out(const struct op *op, const long *args)
 {
-	long size = op->class == CLASS_ALLOC ? arg(args, op->args.size) : 0;
+	long size = op->class == CLASS_ALLOC ? bytes_of(op, args) : 0;
 	long step = (size / HANDLE_ALIGN + 1) * HANDLE_ALIGN;
 	long *out;
 
@@ -254,7 +305,7 @@ static void perform(const struct op *op, const long *args, bool first)
 	case CLASS_GRAPH:
 		if (op->args.out)
 			burn(knob(ALLOC_NS));
-		else
+		else if (strstr(op->symbol, "GraphLaunch"))
 			launch(stream, knob(GRAPH_KERNELS));
 		break;
 	case CLASS_SYNC:
@@ -279,6 +330,8 @@ static void perform(const struct op *op, const long *args, bool first)
 		if (first)
 			burn(knob(INIT_NS));
 		break;
+	case CLASS_EVENT:
+	case CLASS_HANDLE:
 	case CLASS_GAP:
 	case CLASS_COUNT:
 		break;

@@ -7,13 +7,15 @@
 
 #include "wire/ops.h"
 
-#define SIM_ARGS 10 /* as many as the longest signature passes */
+#define SIM_ARGS 13 /* as many as the longest signature passes */
 #define SIM_EXPORT __attribute__((visibility("default")))
 
 /* As every generated entry point looks to its caller. */
-typedef int (*sim_entry)(long, long, long, long, long, long, long, long, long, long);
+typedef int (*sim_entry)(long, long, long, long, long, long, long, long, long, long, long, long,
+			 long);
 
 extern const struct op sim_rows[OP_COUNT];
+extern const struct op_shape sim_shapes[OP_COUNT];
 
 /* The row whose symbol is the len bytes at name, or -1. */
 int sim_find(const char *name, unsigned long len);

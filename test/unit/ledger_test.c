@@ -19,6 +19,8 @@ static struct tally tally_of(uint64_t n)
 		.dropped = 3 * n,
 		.errors = 5 * n,
 		.bytes = 4096 * n,
+		.nested = 9 * n,
+		.nested_bytes = 2048 * n,
 		.total_ns = 1000 * n,
 		.max_ns = 100 + n,
 	};
@@ -44,6 +46,8 @@ static int is_times(const struct op_delta *d, uint64_t n)
 	CHECK_U64(d->dropped, 3 * n);
 	CHECK_U64(d->errors, 5 * n);
 	CHECK_U64(d->bytes, 4096 * n);
+	CHECK_U64(d->nested, 9 * n);
+	CHECK_U64(d->nested_bytes, 2048 * n);
 	CHECK_U64(d->total_ns, 1000 * n);
 	for (uint32_t i = 0; i < STATE_COUNT; i++)
 		CHECK_U64(d->state_ns[i], (17 + i) * n);

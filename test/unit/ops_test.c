@@ -85,7 +85,7 @@ TEST(ops_rows_that_are_only_counted_have_no_out_argument)
 			continue;
 		counted++;
 		CHECK(!op_table[i].args.out);
-		CHECK(op_table[i].class == CLASS_LAUNCH);
+		CHECK(op_table[i].class == CLASS_LAUNCH || op_table[i].class == CLASS_EVENT);
 	}
 	CHECK(counted > 0);
 	return 0;
@@ -128,6 +128,51 @@ TEST(ops_classes_all_have_a_row)
 		if (!rows)
 			return test_fail(__FILE__, __LINE__, "no row of class %s",
 					 class_names[class]);
+	}
+	return 0;
+}
+
+/* The bytes of a row with a shape come from there: what both say must not differ. */
+TEST(ops_shapes_fit_their_rows)
+{
+	int shapes = 0;
+
+	for (int i = 0; i < OP_SLOTS; i++) {
+		const struct op_shape *s = &op_shapes[i];
+		const struct op *op = &op_table[i];
+
+		if (!s->unit)
+			continue;
+		shapes++;
+		CHECK(op->class == CLASS_COPY || op->class == CLASS_ALLOC);
+		if (s->words) {
+			CHECK(s->words == 2 || s->words == 3);
+			CHECK(!op->args.size && !s->factor[0]);
+			CHECK(s->offset % 8 == 0 && s->offset && !(s->kind && s->source));
+			CHECK(!s->source == !s->target);
+			continue;
+		}
+		CHECK(s->factor[0] && s->factor[0] <= 13);
+		CHECK(!op->args.size || op->args.size == s->factor[0]);
+		CHECK(s->unit == 1 || s->unit == 2 || s->unit == 4);
+	}
+	CHECK(shapes > 40);
+	return 0;
+}
+
+/* What programs call all the time is never a row. */
+TEST(ops_never_probed_are_not_there)
+{
+	static const char *const never[] = {
+		"cudaGetDevice",       "cuCtxGetDevice_v2",    "cuDevicePrimaryCtxGetState",
+		"cudaGetLastError",    "cuCtxGetCurrent",      "cuKernelGetAttribute",
+		"cuKernelGetFunction", "ncclCommGetAsyncError"
+	};
+
+	for (int i = 0; i < OP_COUNT; i++) {
+		CHECK(!starts_with(op_table[i].symbol, "cuOccupancy"));
+		for (size_t k = 0; k < ARRAY_LEN(never); k++)
+			CHECK(!streq(op_table[i].symbol, never[k]));
 	}
 	return 0;
 }

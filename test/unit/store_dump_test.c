@@ -107,6 +107,7 @@ static int fill(struct store *s)
 		struct op_delta delta = { .op = &op_table[i],
 					  .calls = i,
 					  .done = i,
+					  .nested = 1 + i,
 					  .total_ns = UINT64_MAX,
 					  .hist = { i, 0, UINT32_MAX } };
 		struct record rec = { .op = &op_table[OP_GAP],
@@ -190,7 +191,8 @@ TEST(store_dump_and_load_give_the_same_trace)
 		"call_culprit", "chain",       "hop",           "wait_second",   "call_wait",
 		"step",         "step_second", "host_event",    "system_second", "core_second",
 		"incident",     "loss",        "account",       "coverage",      "frame",
-		"stack",        "stack_frame", "sample_second", "blamed",        "idle_second"
+		"stack",        "stack_frame", "sample_second", "blamed",        "idle_second",
+		"nested_second"
 	};
 	struct store *s, *copy;
 	char *text, *again;
