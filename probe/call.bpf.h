@@ -9,6 +9,7 @@
 
 #include "probe/args.bpf.h"
 #include "probe/cstack.bpf.h"
+#include "probe/kernels.bpf.h"
 #include "probe/tape.bpf.h"
 #include "probe/time.bpf.h"
 
@@ -408,6 +409,8 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	y->done++;
 	if (t->depth)
 		y->nested++;
+	if (op_classes[op] == CLASS_LAUNCH)
+		count_kernel(t, ctx, op, cookie & COOKIE_IF_NO_DRIVER);
 	because = (record_all ? BECAUSE_ALL : 0) | (y->done == 1 ? BECAUSE_FIRST : 0) |
 		  (y->done & (sample_every - 1) ? 0 : BECAUSE_SAMPLED);
 	if (because) {
@@ -501,6 +504,8 @@ static __always_inline int on_return(struct pt_regs *ctx)
 	span.frame = &t->frame[depth];
 	span.from = &t->frame[depth].at;
 	y = tally_of(t, op);
+	if (names_kernel(op) && !span.ret)
+		tell_kernel_name(span.frame, op);
 	if (y && finish(t, y, &span))
 		tell_c_stack(ctx, op, span.frame->site, t->stack, false);
 	if (!depth) {

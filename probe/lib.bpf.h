@@ -128,6 +128,8 @@ struct thread {
 	__u64 overlay_ns; /* when the outermost one began */
 	__u64 stack; /* Python's, at the call that was sent last */
 	__u64 gap_wait_ns; /* not running in the gap that was closed last */
+	__u64 stub, stub_sp,
+		stub_site; /* the runtime's launch that was seen last: see kernels.bpf.h */
 	__u64 settled; /* at the end of the trace: process and thread, as not it but we write this */
 	__u64 irq_read, steal_read; /* the CPU's counters, at `now` */
 	__u64 seen_run, seen_irq, seen_steal; /* the scheduler's sums, as far as in `now` */

@@ -212,6 +212,16 @@ static void forget_tally(uint32_t index, const struct tally *tally, void *arg)
 	}
 }
 
+static bool has_exited(uint32_t serial, void *arg)
+{
+	const struct agent *a = arg;
+
+	for (size_t i = 0; i < a->exited_count; i++)
+		if (a->exited[i].serial == serial)
+			return true;
+	return false;
+}
+
 static bool forget_blame(const void *key, void *value, void *arg)
 {
 	const struct blame_key *k = key;
@@ -235,11 +245,15 @@ static void bury(struct agent *a)
 	if (!a->exited_count)
 		return;
 	capture_each_tally(a->capture, forget_tally, a);
+	agent_stored(a, kernels_store(a->kernels, a->store, a->now, true));
+	kernels_bury(a->kernels, a->capture, has_exited, a);
 	hash_each(a->blame_seen, forget_blame, a);
 	for (size_t i = 0; i < a->exited_count; i++) {
 		roster_exit(a->roster, a->exited[i].serial, &a->exited[i].info);
 		if (a->exited[i].info.leader)
 			lines_gone(a->lines, a->exited[i].info.pid);
+		if (a->exited[i].info.leader)
+			kernels_gone(a->kernels, a->exited[i].info.pid);
 		waits_exit(a->waits, a->exited[i].serial);
 		rhythm_exit(a->rhythm, a->exited[i].serial);
 		capture_forget_tape(a->capture, a->exited[i].serial);
@@ -267,6 +281,7 @@ static void give_up_second(struct agent *a)
 	a->roster = roster_new(a->store);
 	incidents_forget(a->incidents);
 	lines_rollback(a->lines);
+	kernels_rollback(a->kernels);
 	blamed_forget(a->blamed);
 	a->unstored++;
 	a->unstored_untold++;
@@ -297,6 +312,8 @@ static void tick(struct agent *a)
 	capture_each_tally(a->capture, on_tally, a);
 	capture_each_blame(a->capture, on_blame, a);
 	look_back(a);
+	kernels_read(a->kernels, a->capture, a->roster, a->now);
+	agent_stored(a, kernels_store(a->kernels, a->store, a->now, a->ending));
 	agent_stored(a, waits_store(a->waits, a->roster, a->blamed, a->store, a->now));
 	agent_stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
 	agent_stored(a, idling_store(a->idling, a->roster, a->lines, a->store, a->now));
@@ -426,6 +443,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->idling = idling_new();
 	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
 	a->hostside = hostside_new();
+	a->kernels = kernels_new(a->lines);
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
@@ -494,6 +512,7 @@ void agent_close(struct agent *a)
 	idling_free(a->idling);
 	stalls_free(a->stalls);
 	hostside_free(a->hostside);
+	kernels_free(a->kernels);
 	incidents_free(a->incidents);
 	lines_free(a->lines);
 	pythons_free(a->pythons);

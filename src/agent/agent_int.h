@@ -9,6 +9,7 @@
 #include "agent/hostside.h"
 #include "agent/idling.h"
 #include "agent/incidents.h"
+#include "agent/kernels.h"
 #include "agent/lines.h"
 #include "agent/pythons.h"
 #include "agent/rhythm.h"
@@ -61,6 +62,7 @@ struct agent {
 	struct stalls *stalls;
 	struct hostside *hostside;
 	struct incidents *incidents;
+	struct kernels *kernels;
 	struct exited *exited;
 	size_t exited_count;
 	struct found *found;

@@ -199,6 +199,17 @@ void lines_gone(struct lines *l, uint32_t pid)
 		native_forget(l->native, pid);
 }
 
+struct native *lines_native(struct lines *l)
+{
+	if (l->native && !l->stacks && native_full(l->native)) {
+		native_free(l->native);
+		l->native = NULL;
+	}
+	if (!l->native)
+		l->native = native_new();
+	return l->native;
+}
+
 bool lines_tick(struct lines *l, uint64_t now)
 {
 	size_t old = 0;

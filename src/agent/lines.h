@@ -48,6 +48,10 @@ void lines_forget(struct lines *l, uint32_t generation);
 /* The process is gone: what it had mapped says nothing about the next one of that number. */
 void lines_gone(struct lines *l, uint32_t pid);
 
+/* Symbols of processes, whether lines are wanted or not. Borrowed until the next call of any of these. */
+struct native;
+struct native *lines_native(struct lines *l);
+
 /* Once a second. True: too much is held; empty the probes' maps of stacks, then lines_reset(). */
 bool lines_tick(struct lines *l, uint64_t now);
 void lines_reset(struct lines *l);

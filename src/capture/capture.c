@@ -182,6 +182,7 @@ static void configure(struct capture *c)
 	set_program(p->progs.call_enter, !session, plain);
 	set_program(p->progs.call_return, !session, plain);
 	set_program(p->progs.call_session, session, link_attach_type(c->opts.mode, true));
+	set_program(p->progs.kernel_stub, true, plain);
 	set_program(p->progs.gc_start, true, plain);
 	set_program(p->progs.gc_done, true, plain);
 	bpf_program__set_autoattach(p->progs.adopt_threads, false);
@@ -371,6 +372,8 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 		goto out;
 	}
 	err = capture_open_stacks(c);
+	if (!err)
+		err = capture_open_kernels(c);
 	if (err)
 		goto out;
 	session = c->opts.mode == ATTACH_SESSION;
@@ -380,6 +383,7 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 		.prog_enter = bpf_program__fd(session ? c->probe->progs.call_session
 						      : c->probe->progs.call_enter),
 		.prog_return = session ? -1 : bpf_program__fd(c->probe->progs.call_return),
+		.prog_stub = bpf_program__fd(c->probe->progs.kernel_stub),
 		.with_driver = bpf_map__fd(c->probe->maps.with_driver),
 		.only_pid = opts->only_pid,
 		.on_user = on_user,
@@ -472,6 +476,7 @@ void capture_close(struct capture *c)
 	watch_close(c->watch);
 	ring_buffer__free(c->ring);
 	ring_buffer__free(c->news);
+	ring_buffer__free(c->kernel_names);
 	capture_unmap(c);
 	probe__destroy(c->probe);
 	free(c);

@@ -13,6 +13,7 @@
 #include "capture/libs.h"
 #include "capture/link.h"
 #include "wire/event.h"
+#include "wire/kernels.h"
 #include "wire/python.h"
 
 struct capture;
@@ -125,6 +126,21 @@ typedef void (*beats_fn)(uint32_t serial, const struct beat *beats, size_t n, bo
 void capture_each_tape(struct capture *c, beats_fn fn, void *arg);
 void capture_reuse_tape(struct capture *c, uint32_t index);
 void capture_forget_tape(struct capture *c, uint32_t serial);
+
+/* Every cell in use, see wire/kernels.h; borrowed. True: its thread is gone, use it for another. */
+typedef bool (*cell_fn)(const struct kernel_cell *cell, void *arg);
+void capture_each_kernel(struct capture *c, cell_fn fn, void *arg);
+
+/* Probe launches of the runtime as well, to learn what kernels are called. */
+void capture_learn_kernels(struct capture *c, bool on);
+
+/* The pairs learned since the last look; they are forgotten. */
+typedef void (*pair_fn)(const struct kernel_pair_key *key, const struct kernel_pair *pair,
+			void *arg);
+void capture_each_pair(struct capture *c, pair_fn fn, void *arg);
+
+/* The names heard of since the last look, as records of the ring: see decode_kernel_name(). */
+void capture_kernel_names(struct capture *c, capture_fn fn, void *arg);
 
 /* Counts since they were forgotten last. */
 typedef void (*host_fn)(const struct host_key *key, const struct host_count *count, void *arg);

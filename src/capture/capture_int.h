@@ -21,12 +21,13 @@ struct history_head {
 struct capture {
 	struct capture_opts opts;
 	struct probe *probe;
-	struct ring_buffer *ring, *news;
+	struct ring_buffer *ring, *news, *kernel_names;
 	struct bpf_link **samplers; /* one per CPU */
 	/* The kernel's, mapped: */
 	struct tally *tallies;
 	struct tape *tapes;
 	struct beat *beats;
+	struct kernel_cell *cells;
 	struct stop *history;
 	struct history_head *heads;
 	uint32_t history_size; /* per CPU */
@@ -46,8 +47,8 @@ struct capture {
 		char path[256];
 	} mapped[DRAIN_PIDS]; /* since the last look: one per process and file */
 	int mappings;
-	capture_fn fn;
-	void *arg;
+	capture_fn fn, name_fn;
+	void *arg, *name_arg;
 	unsigned taken; /* records, in this visit to the ring, */
 	uint64_t take_until; /* ... which ends then */
 	pthread_t detacher[2];
@@ -65,6 +66,9 @@ int capture_open_stacks(struct capture *c);
 /* Look at what runs, many times a second on each CPU. Without it running time has no lines. */
 void capture_sample(struct capture *c);
 void capture_stop_sampling(struct capture *c);
+
+/* What is needed to name kernels. */
+int capture_open_kernels(struct capture *c);
 
 void capture_unmap(struct capture *c);
 

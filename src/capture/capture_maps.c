@@ -43,8 +43,9 @@ int capture_map(struct capture *c)
 	c->tapes = map_array(c->probe->maps.tapes, true);
 	c->beats = map_array(c->probe->maps.beats, false);
 	c->history = map_array(c->probe->maps.history, false);
+	c->cells = map_array(c->probe->maps.kernel_cells, true);
 	c->heads = map_array(c->probe->maps.history_heads, false);
-	if (!c->tallies || !c->tapes || !c->beats || !c->history || !c->heads)
+	if (!c->tallies || !c->tapes || !c->beats || !c->history || !c->heads || !c->cells)
 		return fail(-errno, "map the counters: %s", strerror(errno));
 	c->history_read = xcalloc((size_t)c->cpus, sizeof(*c->history_read));
 	c->history_head = xcalloc((size_t)c->cpus, sizeof(*c->history_head));
@@ -62,6 +63,8 @@ void capture_unmap(struct capture *c)
 		munmap(c->tapes, mapped_len(c->probe->maps.tapes));
 	if (c->beats)
 		munmap(c->beats, mapped_len(c->probe->maps.beats));
+	if (c->cells)
+		munmap(c->cells, mapped_len(c->probe->maps.kernel_cells));
 	if (c->history)
 		munmap(c->history, mapped_len(c->probe->maps.history));
 	if (c->heads)

@@ -34,6 +34,7 @@ struct entry {
 	struct lib lib;
 	struct links links; /* timed rows and driver launches */
 	struct links launches; /* runtime launches, where somebody has no driver to see them at */
+	struct links learning; /* the same launches, to learn what they launch */
 	struct site launch_site[OP_COUNT];
 	size_t launch_sites;
 	int fd; /* of the library, for launches attached later */
@@ -48,7 +49,7 @@ struct libs {
 	void *arg;
 	struct entry *entry[MAX_LIBS];
 	int count;
-	bool full_said;
+	bool full_said, learn;
 };
 
 struct libs *libs_new(const struct libs_opts *opts, libs_fn fn, void *arg)
@@ -212,6 +213,39 @@ static void update_launches(struct libs *l, struct entry *e)
 		log_warn("launches of %s are not counted: %s", e->lib.path, why(err));
 }
 
+/* Which of the runtime's calls launch kernels; events are counted in the same way. */
+static void learn(struct libs *l, struct entry *e)
+{
+	enum attach_mode mode = l->opts.mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI;
+	struct attach how = { mode, l->opts.prog_stub, false };
+	struct links *one[] = { &e->learning };
+	struct site site[OP_COUNT];
+	size_t n = 0;
+	char path[64];
+	int err;
+
+	if (!l->learn && e->learning.count)
+		links_close(one, 1);
+	if (!l->learn || e->learning.count)
+		return;
+	for (size_t i = 0; i < e->launch_sites; i++)
+		if (op_table[e->launch_site[i].cookie & COOKIE_OP].class == CLASS_LAUNCH)
+			site[n++] = e->launch_site[i];
+	if (!n)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
+	err = link_sites(&e->learning, &how, path, site, n);
+	if (err)
+		log_debug("kernels of %s stay without names: %s", e->lib.path, why(err));
+}
+
+void libs_learn(struct libs *l, bool on)
+{
+	l->learn = on;
+	for (int i = 0; i < l->count; i++)
+		learn(l, l->entry[i]);
+}
+
 /* ---- finding copies ---- */
 
 /* One copy however it is reached: overlay mounts change the device number, nothing else. */
@@ -265,6 +299,7 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 	}
 	e->lib.attached_ns = clock_boot_ns();
 	l->entry[l->count++] = e;
+	learn(l, e);
 	return e;
 }
 
@@ -427,9 +462,9 @@ static void forget_gone(struct libs *l)
 		} else if (!e->unused_since) {
 			e->unused_since = now;
 		} else if (now - e->unused_since > KEEP_UNUSED_NS) {
-			struct links *both[] = { &e->links, &e->launches };
+			struct links *all[] = { &e->links, &e->launches, &e->learning };
 
-			links_close(both, 2);
+			links_close(all, 3);
 			entry_free(e);
 			l->entry[i--] = l->entry[--l->count];
 		}
@@ -447,7 +482,7 @@ void libs_rescan(struct libs *l)
 
 void libs_free(struct libs *l)
 {
-	struct links *all[2 * MAX_LIBS];
+	struct links *all[3 * MAX_LIBS];
 	size_t n = 0;
 
 	if (!l)
@@ -455,6 +490,7 @@ void libs_free(struct libs *l)
 	for (int i = 0; i < l->count; i++) {
 		all[n++] = &l->entry[i]->links;
 		all[n++] = &l->entry[i]->launches;
+		all[n++] = &l->entry[i]->learning;
 	}
 	links_close(all, n);
 	for (int i = 0; i < l->count; i++)

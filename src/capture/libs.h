@@ -15,6 +15,7 @@ struct libs;
 struct libs_opts {
 	enum attach_mode mode;
 	int prog_count, prog_enter, prog_return; /* fds; with ATTACH_SESSION enter does both */
+	int prog_stub; /* fd: learns which function of the program a kernel is */
 	int with_driver; /* map fd: processes whose launches are seen at the driver */
 	int only_pid;
 	void (*on_user)(int pid,
@@ -51,6 +52,9 @@ void libs_see_file(struct libs *l, const char *path, uint64_t inode);
 
 /* Look at every process; forget those that are gone. */
 void libs_rescan(struct libs *l);
+
+/* Probe launches of the runtime as well, where the driver's are counted: see wire/kernels.h. */
+void libs_learn(struct libs *l, bool on);
 
 /* The copies known now. */
 int libs_count(const struct libs *l);

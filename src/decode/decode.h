@@ -3,6 +3,7 @@
 #ifndef DECODE_DECODE_H
 #define DECODE_DECODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "decode/record.h"
@@ -23,5 +24,17 @@ int ledger_take(struct ledger *l, uint32_t index, const struct tally *live, stru
 
 /* The tally goes to somebody else. */
 void ledger_forget(struct ledger *l, uint32_t index);
+
+/* A kernel that the driver was asked for by its name, as the ring has it. */
+struct kernel_named {
+	uint32_t pid;
+	const struct op *op;
+	uint64_t handle;
+	bool cut; /* the name goes on */
+	char name[2048]; /* as in the object file, not empty */
+};
+
+/* 0, or -EBADMSG for bytes that make no sense; then *ret is untouched. */
+int decode_kernel_name(const void *bytes, size_t len, struct kernel_named *ret);
 
 #endif

@@ -172,6 +172,8 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 	if (!err)
 		add_happenings(&facts, ret);
 	if (!err && in_full)
+		err = add_kernels(s, ret);
+	if (!err && in_full)
 		err = add_open(s, &facts, ret);
 	if (!err && in_full)
 		err = add_evidence(s, &facts, ret);

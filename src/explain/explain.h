@@ -184,6 +184,12 @@ struct idle_part {
 	uint64_t ns;
 };
 
+/* Launches of one kernel, or of one library. name "": not known. */
+struct launch_share {
+	char name[256];
+	uint64_t launches;
+};
+
 /* Where the time of a process went: its main thread, or its busiest if that one hardly calls. */
 struct summary {
 	uint32_t pid, tid;
@@ -194,6 +200,10 @@ struct summary {
 	uint64_t sync_ns; /* of these: on CPU or blocked inside a synchronising call */
 	uint64_t sync_state_ns[STATE_COUNT]; /* ... by state */
 	uint64_t launches, calls;
+	int64_t process; /* its row */
+	struct launch_share *kernel, *library; /* most first */
+	int kernels, libraries;
+	uint64_t told, named; /* launches told by kernel; of these: with a name */
 	int threads;
 	struct op_summary *op; /* of all its threads, most time first */
 	int ops;

@@ -37,6 +37,12 @@ void happening_what(const struct happening *h, char *dst, size_t cap);
 void add_idle(const struct facts *f, const struct thread_facts *first, int n, struct summary *sum);
 void idle_part_of(const struct chain *c, struct idle_part *ret);
 
+/* kernels.c: what each process launched, and which of its libraries. */
+int add_kernels(struct store *s, struct explanation *e);
+void print_kernels(const struct summary *s, bool in_full, FILE *out);
+struct json;
+void json_kernels(struct json *j, const struct summary *s);
+
 /* open.c */
 int add_open(struct store *s, const struct facts *f, struct explanation *e);
 

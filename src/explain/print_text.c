@@ -339,6 +339,7 @@ static void print_process(const struct summary *s, bool in_full, FILE *out)
 		print_share(g->text, group_ns(s, g), s->total_ns, out);
 	print_steps(s, out);
 	print_idle(s, out);
+	print_kernels(s, in_full, out);
 	if (in_full)
 		print_helpers(s, out);
 }

@@ -109,6 +109,7 @@ static int by_total(const void *x, const void *y)
 
 static void add_busiest(struct summary *sum, const struct thread_facts *t)
 {
+	sum->process = t->process;
 	sum->pid = t->pid;
 	sum->tid = t->tid;
 	memcpy(sum->comm, t->process_comm, sizeof(sum->comm));
@@ -172,4 +173,6 @@ void summary_release(struct summary *s)
 	free(s->op);
 	free(s->helper);
 	free(s->idle);
+	free(s->kernel);
+	free(s->library);
 }

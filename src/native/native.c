@@ -433,3 +433,73 @@ bool native_symbol(struct native *n, uint32_t pid, uint64_t addr, const char **r
 	end_call(n);
 	return **ret_func;
 }
+
+/* All of one file among name[first..count), which are at most NATIVE_FRAMES. */
+static void name_file(struct native *n, struct want *want, struct native_name *name, size_t first,
+		      size_t count)
+{
+	struct want ask[NATIVE_FRAMES];
+	const struct image *im = want[first].image;
+	size_t asked = 0;
+	struct fde fde;
+
+	for (size_t i = first; i < count; i++) {
+		struct want *w = &want[i];
+
+		if (w->image != im || answered(w))
+			continue;
+		w->func_start = w->addr;
+		if (eh_find(w->image, w->addr, &n->eh, &fde))
+			note_function(w, &fde);
+		ask[asked++] = *w;
+	}
+	if (asked)
+		symbols_find(n, ask, asked);
+	for (size_t i = first; i < count; i++) {
+		if (want[i].image != im)
+			continue;
+		if (answered(&want[i]))
+			name[i].func = want[i].answer.func;
+		if (i != first)
+			want[i].image = NULL; /* done */
+	}
+	want[first].image = NULL;
+}
+
+void native_symbols(struct native *n, uint32_t pid, struct native_name *name, size_t count)
+{
+	struct proc *proc = procs_get(&n->procs, pid);
+	struct want want[NATIVE_FRAMES];
+
+	count = min_u64(count, NATIVE_FRAMES);
+	for (size_t i = 0; i < count; i++)
+		name[i].func = name[i].module = "";
+	if (!proc)
+		return;
+	begin_call(n);
+	for (size_t i = 0; i < count; i++) {
+		struct map *m = procs_find(proc, name[i].addr);
+
+		if (!locate(n, proc, m, name[i].addr, &want[i]))
+			want[i].image = NULL;
+		if (want[i].module)
+			name[i].module = want[i].module;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (want[i].image)
+			name_file(n, want, name, i, count);
+	end_call(n);
+}
+
+const char *native_module(struct native *n, uint32_t pid, uint64_t addr)
+{
+	struct proc *proc = procs_get(&n->procs, pid);
+	struct map *m = proc ? procs_find(proc, addr) : NULL;
+
+	return m && m->kind == IN_FILE ? procs_path(proc, m, &n->names) : "";
+}
+
+void native_demangle(const char *symbol, char *dst, size_t cap)
+{
+	names_demangle(symbol, dst, cap);
+}

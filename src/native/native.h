@@ -44,6 +44,19 @@ bool native_unwind(struct native *n, const struct c_stack *c, struct native_stac
 bool native_symbol(struct native *n, uint32_t pid, uint64_t addr, const char **ret_func,
 		   const char **ret_module);
 
+/* The same for several at once: large tables are read once for all of them. */
+struct native_name {
+	uint64_t addr;
+	const char *func, *module; /* filled in; "" is not known */
+};
+void native_symbols(struct native *n, uint32_t pid, struct native_name *name, size_t count);
+
+/* The file that is mapped there; "": none. Nothing of it is read. */
+const char *native_module(struct native *n, uint32_t pid, uint64_t addr);
+
+/* A C++ or Rust symbol as people write it; others stay as they are. */
+void native_demangle(const char *symbol, char *dst, size_t cap);
+
 /* True: no memory is left for names, new ones come out as ""; the caller makes a new one. */
 bool native_full(const struct native *n);
 

@@ -41,10 +41,10 @@ static struct type type_of(uint32_t op)
 	case CLASS_COPY:
 		t.mark = copy_mark(op_table[BEAT_OP(op)].symbol, op >> 16);
 		break;
-	case CLASS_GRAPH:
-		if (!strstr(op_table[BEAT_OP(op)].symbol, "Launch"))
-			break; /* recorded or made: no work yet */
-		/* fall through */
+	case CLASS_GRAPH: /* recorded or made, it is no work yet */
+		t.work = strstr(op_table[BEAT_OP(op)].symbol, "Launch") != NULL;
+		t.mark = t.work ? MARK_TALK : MARK_NONE;
+		break;
 	case CLASS_COLL:
 	case CLASS_P2P:
 		t.mark = MARK_TALK;

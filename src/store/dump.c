@@ -20,7 +20,7 @@ static const char *const tables[] = {
 	"call_wait",    "step",          "step_second",
 	"host_event",   "system_second", "core_second",
 	"incident",     "loss",          "account",
-	"coverage",
+	"coverage",     "kernel",        "kernel_second",
 };
 
 static void dump_text(FILE *out, const char *text)

@@ -66,6 +66,11 @@ static const char *const stmt_sql[STMT_COUNT] = {
 	[STMT_INCIDENT_MORE] = "UPDATE incident SET severity=?1, title=?2, culprit_pid=?3,"
 			       " culprit=?4, first_ns=min(first_ns, ?5), last_ns=max(last_ns, ?6),"
 			       " lost_ns=max(lost_ns, ?7) WHERE id=?8",
+	[STMT_KERNEL] = "INSERT INTO kernel VALUES(NULL,?,?,?,?,?)",
+	[STMT_KERNEL_NAME] = "UPDATE kernel SET name=?2, source=?3, library=?4 WHERE id=?1",
+	[STMT_KERNEL_SECOND] = "INSERT INTO kernel_second VALUES(?,?,?)"
+			       " ON CONFLICT(kernel, at_ns)"
+			       " DO UPDATE SET launches=launches+excluded.launches",
 	[STMT_LOSS] = "INSERT INTO loss VALUES(?,?,?,?)",
 	[STMT_ACCOUNT] = "INSERT INTO account VALUES(?,?,?,?,?,?,?,?,?,?)",
 	[STMT_COVERAGE] = "INSERT INTO coverage VALUES(?,?,?,?,?,?,?,?,?,?)",

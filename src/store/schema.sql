@@ -406,6 +406,25 @@ CREATE TABLE incident(
 	lost_ns INTEGER NOT NULL
 );
 
+-- A kernel as one library of a process launches it. The name may come later than its first launch.
+CREATE TABLE kernel(
+	id INTEGER PRIMARY KEY,
+	process INTEGER NOT NULL REFERENCES process(id),
+	handle INTEGER NOT NULL, -- as launches pass it: call.aux
+	name INTEGER NOT NULL REFERENCES string(id), -- '' = not known
+	source TEXT NOT NULL, -- where the name is from: symbol, library, module; '' = not known
+	library INTEGER NOT NULL REFERENCES string(id) -- file that launches it; '' = not known
+);
+
+-- Complete counts: every launch is in one of these, but for loss "no_kernel". A row for some seconds.
+CREATE TABLE kernel_second(
+	kernel INTEGER NOT NULL REFERENCES kernel(id),
+	at_ns INTEGER NOT NULL, -- end of the interval
+	launches INTEGER NOT NULL,
+	PRIMARY KEY(kernel, at_ns)
+) WITHOUT ROWID;
+CREATE INDEX kernel_second_at ON kernel_second(at_ns);
+
 CREATE TABLE loss(
 	run INTEGER NOT NULL REFERENCES run(id),
 	at_ns INTEGER NOT NULL,
@@ -447,6 +466,19 @@ FROM stack
 JOIN frame ON frame.id = stack.line
 JOIN string AS func ON func.id = frame.func
 JOIN string AS file ON file.id = frame.file;
+
+CREATE VIEW kernel_totals AS
+SELECT node.name AS node, process.pid AS pid, comm.text AS comm, kernel.text AS kernel,
+	library.text AS library, sum(launches) AS launches, process.id AS process
+FROM kernel_second
+JOIN kernel AS k ON k.id = kernel_second.kernel
+JOIN string AS kernel ON kernel.id = k.name
+JOIN string AS library ON library.id = k.library
+JOIN process ON process.id = k.process
+JOIN string AS comm ON comm.id = process.comm
+JOIN run ON run.id = process.run
+JOIN node ON node.id = run.node
+GROUP BY process.id, k.name, k.library;
 
 CREATE VIEW op_totals AS
 SELECT node.name AS node, process.pid AS pid, string.text AS comm, op.symbol AS op,

@@ -75,6 +75,16 @@ int store_blame_second(struct store *s, int64_t thread, uint64_t at_boot_ns, con
 int store_blamed(struct store *s, uint64_t at_boot_ns, uint32_t pid, const char *comm,
 		 const char *cgroup);
 
+/* A kernel as one library launches it; "": not known. */
+struct kernel_row {
+	int64_t id, process;
+	uint64_t handle;
+	const char *name, *source, *library;
+};
+int store_kernel(struct store *s,
+		 struct kernel_row *row); /* id 0: a new one; else what is known now */
+int store_kernel_second(struct store *s, int64_t kernel, uint64_t at_boot_ns, uint64_t launches);
+
 /* rec->stack is the id of the content already, or a reason. ret_call: the row's id; may be NULL. */
 int store_call(struct store *s, int64_t thread, const struct record *rec, int64_t *ret_call);
 int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_t count);
@@ -280,6 +290,14 @@ struct step_info {
 };
 int store_each_step_second(struct store *s, struct window w,
 			   int (*fn)(const struct step_info *, void *), void *arg);
+
+/* Launches in the window, by kernel; most first in each process. */
+struct kernel_info {
+	struct kernel_row row;
+	uint64_t launches;
+};
+int store_each_kernel(struct store *s, struct window w,
+		      int (*fn)(const struct kernel_info *, void *), void *arg);
 
 struct host_event_row {
 	const char *event, *comm, *name, *cgroup;

@@ -104,6 +104,7 @@ static int fill(struct store *s)
 						 .note = hostile[i],
 						 .inode = i,
 						 .ops = 1 };
+		struct kernel_row kernel = { .handle = UINT64_MAX - i };
 		struct op_delta delta = { .op = &op_table[i],
 					  .calls = i,
 					  .done = i,
@@ -127,6 +128,10 @@ static int fill(struct store *s)
 		CHECK(!store_call(s, thread, &rec, NULL));
 		CHECK(!store_coverage(s, process, &coverage));
 		CHECK(!store_loss(s, i, hostile[i], i));
+		kernel.process = process;
+		kernel.name = kernel.source = kernel.library = hostile[i];
+		CHECK(!store_kernel(s, &kernel));
+		CHECK(!store_kernel_second(s, kernel.id, i, i));
 		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_stacks(s, thread, i))
 			return 1;
 	}
@@ -186,13 +191,13 @@ static char *dump(struct store *s)
 TEST(store_dump_and_load_give_the_same_trace)
 {
 	static const char *const tables[] = {
-		"node",         "string",      "run",           "clock",         "process",
-		"thread",       "op",          "op_second",     "blame_second",  "call",
-		"call_culprit", "chain",       "hop",           "wait_second",   "call_wait",
-		"step",         "step_second", "host_event",    "system_second", "core_second",
-		"incident",     "loss",        "account",       "coverage",      "frame",
-		"stack",        "stack_frame", "sample_second", "blamed",        "idle_second",
-		"nested_second"
+		"node",          "string",      "run",           "clock",         "process",
+		"thread",        "op",          "op_second",     "blame_second",  "call",
+		"call_culprit",  "chain",       "hop",           "wait_second",   "call_wait",
+		"step",          "step_second", "host_event",    "system_second", "core_second",
+		"incident",      "loss",        "account",       "coverage",      "frame",
+		"stack",         "stack_frame", "sample_second", "blamed",        "idle_second",
+		"nested_second", "kernel",      "kernel_second"
 	};
 	struct store *s, *copy;
 	char *text, *again;

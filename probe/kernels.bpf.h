@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Launches by kernel, and the names of kernels: see wire/kernels.h. */
+#ifndef PROBE_KERNELS_BPF_H
+#define PROBE_KERNELS_BPF_H
+
+#include "probe/args.bpf.h"
+#include "probe/cstack.bpf.h"
+#include "wire/kernels.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, KERNEL_CELLS);
+	__type(key, __u32);
+	__type(value, struct kernel_cell);
+} kernel_cells SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH); /* filled while launches of the runtime are probed, too */
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, KERNEL_PAIRS);
+	__type(key, struct kernel_pair_key);
+	__type(value, struct kernel_pair);
+} kernel_pairs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 18);
+} kernel_names SEC(".maps");
+
+/* What a launch launches: its first argument, or its second behind a struct. */
+static __always_inline __u64 launched(struct pt_regs *ctx, __u64 op)
+{
+	__u64 reg[8] = REG_ARGS(ctx), first = reg[1], second = reg[2];
+
+	/* Both are loaded: the verifier wants no choice between two places of the context. */
+	asm volatile("" : "+r"(first), "+r"(second));
+	return op_args[op].aux == 1 ? first : second;
+}
+
+/* ---- counting ---- */
+
+static __always_inline __u32 kernel_place(__u32 serial, __u64 handle)
+{
+	__u32 mixed = (__u32)(handle >> 4) * 2654435761u ^ (__u32)(handle >> 32) ^ serial * 40503u;
+
+	return (mixed >> 16 ^ mixed) & (KERNEL_CELLS - 1);
+}
+
+/* A cell other than the first choice, or a new one. */
+static __noinline struct kernel_cell *kernel_find(struct thread *t, __u64 handle, __u32 place)
+{
+	struct kernel_cell *c;
+
+	if (!t)
+		return NULL;
+	for (__u32 way = 0; way < KERNEL_WAYS; way++) {
+		__u32 i = (place ^ way) & (KERNEL_CELLS - 1);
+
+		c = bpf_map_lookup_elem(&kernel_cells, &i);
+		if (c && c->serial == t->serial && c->handle == handle)
+			return c;
+	}
+	for (__u32 way = 0; way < KERNEL_WAYS; way++) {
+		__u32 i = (place ^ way) & (KERNEL_CELLS - 1);
+
+		c = bpf_map_lookup_elem(&kernel_cells, &i);
+		if (!c || c->serial || __sync_val_compare_and_swap(&c->serial, 0, t->serial))
+			continue;
+		c->handle = handle;
+		return c;
+	}
+	count(loss[LOSS_no_kernel]);
+	return NULL;
+}
+
+/*
+ * The runtime's launch is still going on if its return address is where it was: then this launch of
+ * the driver is inside it.
+ */
+static __noinline int kernel_pair(struct thread *t, struct pt_regs *ctx, __u64 handle)
+{
+	struct kernel_pair_key key = { .handle = handle };
+	struct kernel_pair fresh = {}, *known;
+	__u64 sp = REG_SP(ctx);
+
+	if (!t)
+		return 0;
+	fresh.stub = t->stub;
+	fresh.site = t->stub_site;
+	t->stub = 0;
+	if (sp > t->stub_sp || t->stub_sp - sp > 1 << 16)
+		return 0;
+#ifdef __TARGET_ARCH_x86
+	if (user_u64(t->stub_sp) != t->stub_site)
+		return 0;
+#endif
+	key.pid = bpf_get_current_pid_tgid() >> 32;
+	known = bpf_map_lookup_elem(&kernel_pairs, &key);
+	if (!known)
+		bpf_map_update_elem(&kernel_pairs, &key, &fresh, BPF_NOEXIST);
+	else if (known->stub != fresh.stub)
+		known->conflicts++;
+	return 0;
+}
+
+static __always_inline void count_kernel(struct thread *t, struct pt_regs *ctx, __u64 op, bool stub)
+{
+	__u64 handle = launched(ctx, op);
+	__u32 place = kernel_place(t->serial, handle);
+	struct kernel_cell *c = bpf_map_lookup_elem(&kernel_cells, &place);
+
+	if (!c || c->serial != t->serial || c->handle != handle)
+		c = kernel_find(t, handle, place);
+	if (c) {
+		if (!(c->count & (SITE_EVERY - 1))) {
+			c->site = return_address(ctx);
+			c->flags = stub ? CELL_STUB : 0;
+		}
+		c->count++;
+	}
+	if (t->stub)
+		kernel_pair(t, ctx, handle);
+}
+
+/* ---- names ---- */
+
+/* A launch of the runtime, where the driver's is counted: what is it that it launches? */
+SEC("uprobe")
+int kernel_stub(struct pt_regs *ctx)
+{
+	__u64 op = bpf_get_attach_cookie(ctx) & COOKIE_OP;
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+
+	if (!t || op >= OP_SLOTS)
+		return 0;
+	t->stub = launched(ctx, op);
+	t->stub_sp = REG_SP(ctx);
+	t->stub_site = return_address(ctx);
+	return 0;
+}
+
+static __always_inline bool names_kernel(__u64 op)
+{
+	return op == OP_cuLibraryGetKernel || op == OP_cuModuleGetFunction ||
+	       op == OP_cudaLibraryGetKernel;
+}
+
+/* False: it does not fit into size. */
+static __always_inline bool send_name(const struct frame *f, __u32 op, __u64 handle, __u32 size)
+{
+	struct kernel_name *n = bpf_ringbuf_reserve(&kernel_names, sizeof(*n) + size, 0);
+	long len;
+
+	if (!n) {
+		count(loss[LOSS_no_kernel_name]);
+		return true;
+	}
+	len = bpf_probe_read_user_str(n->name, size, (void *)f->aux);
+	if (len <= 1 || (size == KERNEL_NAME_SHORT && len == size)) {
+		bpf_ringbuf_discard(n, BPF_RB_NO_WAKEUP);
+		return len <= 1;
+	}
+	n->pid = bpf_get_current_pid_tgid() >> 32;
+	n->op = op;
+	n->handle = handle;
+	n->len = len - 1;
+	n->cut = len == size;
+	bpf_ringbuf_submit(n, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* A call that finds kernels by their names returns. */
+static __noinline int tell_kernel_name(const struct frame *f, __u32 op)
+{
+	__u64 handle = 0;
+
+	if (!f || bpf_probe_read_user(&handle, sizeof(handle), (void *)f->out) || !handle)
+		return 0;
+	if (!send_name(f, op, handle, KERNEL_NAME_SHORT))
+		send_name(f, op, handle, KERNEL_NAME_LONG);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every launch is counted under its kernel, with its name and the library that launches it; what cannot
+# be known is not made up.
+# shellcheck source=test/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+export SIM_KERNEL_US=1 SIM_LAUNCH_US=0 SIM_DRIVER=1 SIM_INIT_MS=0
+# kernels_of PID: "name library launches", by name
+kernels_of() {
+	sql "SELECT kernel, replace(replace(library, rtrim(library, replace(library, '/', '')), ''), ' ', ''),
+		sum(launches) FROM kernel_totals WHERE pid = $1 GROUP BY 1, 2 ORDER BY 1, 2"
+}
+
+waiting "$sim/kernels" --warm 350
+warm=$caller
+export SIM_DRIVER=0
+waiting "$sim/kernels" --plain 100
+plain=$caller
+export SIM_DRIVER=1
+trace
+waiting "$sim/kernels" 150
+fresh=$caller
+sleep 1
+go "$warm" "$plain" "$fresh"
+for caller in "$plain" "$fresh" "$warm"; do
+	ends "$caller"
+done
+untrace
+
+is "started before: by symbol and pairing, or not at all" "$(kernels_of "$warm" | tr '\n' ' ')" \
+	"|kernels|700 |libcublasLt.so.13|1750 at::native::relu|kernels|1050 axpy_kernel|kernels|2450 "
+is "started after: by look-ups of the driver" "$(kernels_of "$fresh" | tr '\n' ' ')" \
+	"|libcublasLt.so.13|150 at::native::relu|kernels|450 axpy_kernel|kernels|1050 gemm_128x128_tn|libcublasLt.so.13|600 triton_poi_fused_add_0|kernels|300 "
+is "without a driver" "$(kernels_of "$plain" | tr '\n' ' ')" \
+	"at::native::relu|kernels|300 axpy_kernel|kernels|700 "
+is "each launch has its kernel" "$(sql "SELECT sum(launches) FROM kernel_totals WHERE
+	pid IN ($warm, $fresh, $plain)")" "$(sql "SELECT sum(calls) FROM op_totals JOIN op ON op.symbol = op
+	WHERE class = 'launch' AND pid IN ($warm, $fresh, $plain)")"
+is "how the names are known" "$(sql "SELECT group_concat(DISTINCT source) FROM (SELECT source FROM kernel
+	JOIN process ON process.id = process WHERE pid = $fresh AND source <> '' ORDER BY source)")" \
+	"library,module"
+is "... and before" "$(sql "SELECT group_concat(DISTINCT source) FROM kernel
+	JOIN process ON process.id = process WHERE pid = $warm AND source <> ''")" symbol
+is "no cell was missing" "$(sql "SELECT count(*) FROM loss WHERE reason LIKE 'no_kernel%'")" 0
+
+"$culprit" explain --db "$db" --pid "$fresh" --per-process >"$dir/said"
+has "explain: libraries" "$dir/said" "launches: 71 % kernels, 29 % libcublasLt; 94.1 % of 2,550 have a kernel's name"
+has "explain: the most frequent one" "$dir/said" "axpy_kernel"
+is "as JSON" "$("$culprit" explain --db "$db" --pid "$fresh" --json |
+	jq -c '.processes[0].kernels | [.launches, .named, .by_kernel[0].name, .by_library[1].name]')" \
+	'[2550,2400,"axpy_kernel","libcublasLt"]'
