@@ -10,6 +10,7 @@
 #include "probe/args.bpf.h"
 #include "probe/cstack.bpf.h"
 #include "probe/kernels.bpf.h"
+#include "probe/memory.bpf.h"
 #include "probe/tape.bpf.h"
 #include "probe/time.bpf.h"
 
@@ -466,6 +467,8 @@ static __always_inline int on_enter(struct pt_regs *ctx)
 	f->out = argument(reg, sp, op_args[op].out);
 	if (shapes[op].unit)
 		take_shape(ctx, op, f);
+	if (memory_role[op] & ROLE_FREES)
+		memory_freed(t, f);
 	y->bytes += f->bytes;
 	if (depth) {
 		y->nested++;
@@ -504,6 +507,7 @@ static __always_inline int on_return(struct pt_regs *ctx)
 	span.frame = &t->frame[depth];
 	span.from = &t->frame[depth].at;
 	y = tally_of(t, op);
+	memory_return(t, span.frame, op, span.ret);
 	if (names_kernel(op) && !span.ret)
 		tell_kernel_name(span.frame, op);
 	if (y && finish(t, y, &span))

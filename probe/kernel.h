@@ -189,6 +189,7 @@ struct task_struct {
 	int pid, tgid;
 	unsigned in_iowait : 1;
 	unsigned long long start_boottime;
+	unsigned long long self_exec_id; /* how often it became another program */
 	unsigned long long stime;
 	unsigned long min_flt, maj_flt;
 	struct task_struct *group_leader, *real_parent;

@@ -71,7 +71,8 @@ struct snap {
 /* A traced call that has not returned. */
 struct frame {
 	__u64 sp; /* of the caller: tells a dead frame (longjmp) and pairs the return */
-	__u32 op, pad;
+	__u32 op;
+	__u32 pad; /* of a free: what it frees, see memory.bpf.h */
 	__u64 bytes, stream, aux, out, site;
 	struct snap at;
 };
@@ -130,6 +131,9 @@ struct thread {
 	__u64 gap_wait_ns; /* not running in the gap that was closed last */
 	__u64 stub, stub_sp,
 		stub_site; /* the runtime's launch that was seen last: see kernels.bpf.h */
+	__u64 failed_bytes; /* of its last allocation that failed; 0: none, or it went well since */
+	__u32 failed_frees; /* ... and what it has freed since */
+	__u32 device; /* that it chose last, + 1; 0: not seen */
 	__u64 settled; /* at the end of the trace: process and thread, as not it but we write this */
 	__u64 irq_read, steal_read; /* the CPU's counters, at `now` */
 	__u64 seen_run, seen_irq, seen_steal; /* the scheduler's sums, as far as in `now` */

@@ -321,6 +321,7 @@ struct blame {
 	X(no_tape, "threads whose rhythm is not kept: too many")                                   \
 	X(no_news, "stacks not told or stored: too many at once")                                  \
 	X(late_steal, "spans in which the hypervisor's time was told late")                        \
+	X(no_alloc, "allocations not followed: too many at once")                                  \
 	X(no_kernel, "launches not told by kernel: too many kernels")                              \
 	X(no_kernel_name, "names of kernels lost: too many at once")                               \
 	X(no_verdict, "stalls not judged one by one: too many at once")

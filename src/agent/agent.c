@@ -254,6 +254,8 @@ static void bury(struct agent *a)
 			lines_gone(a->lines, a->exited[i].info.pid);
 		if (a->exited[i].info.leader)
 			kernels_gone(a->kernels, a->exited[i].info.pid);
+		if (a->exited[i].info.leader)
+			memory_gone(a->memory, a->capture, a->exited[i].info.pid);
 		waits_exit(a->waits, a->exited[i].serial);
 		rhythm_exit(a->rhythm, a->exited[i].serial);
 		capture_forget_tape(a->capture, a->exited[i].serial);
@@ -282,6 +284,7 @@ static void give_up_second(struct agent *a)
 	incidents_forget(a->incidents);
 	lines_rollback(a->lines);
 	kernels_rollback(a->kernels);
+	memory_rollback(a->memory);
 	blamed_forget(a->blamed);
 	a->unstored++;
 	a->unstored_untold++;
@@ -314,6 +317,7 @@ static void tick(struct agent *a)
 	look_back(a);
 	kernels_read(a->kernels, a->capture, a->roster, a->now);
 	agent_stored(a, kernels_store(a->kernels, a->store, a->now, a->ending));
+	agent_stored(a, memory_store(a->memory, a->capture, a->roster, a->store, a->now));
 	agent_stored(a, waits_store(a->waits, a->roster, a->blamed, a->store, a->now));
 	agent_stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
 	agent_stored(a, idling_store(a->idling, a->roster, a->lines, a->store, a->now));
@@ -444,6 +448,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
 	a->hostside = hostside_new();
 	a->kernels = kernels_new(a->lines);
+	a->memory = memory_new();
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
@@ -513,6 +518,7 @@ void agent_close(struct agent *a)
 	stalls_free(a->stalls);
 	hostside_free(a->hostside);
 	kernels_free(a->kernels);
+	memory_free(a->memory);
 	incidents_free(a->incidents);
 	lines_free(a->lines);
 	pythons_free(a->pythons);

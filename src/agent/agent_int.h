@@ -11,6 +11,7 @@
 #include "agent/incidents.h"
 #include "agent/kernels.h"
 #include "agent/lines.h"
+#include "agent/memory.h"
 #include "agent/pythons.h"
 #include "agent/rhythm.h"
 #include "agent/roster.h"
@@ -63,6 +64,7 @@ struct agent {
 	struct hostside *hostside;
 	struct incidents *incidents;
 	struct kernels *kernels;
+	struct memory *memory;
 	struct exited *exited;
 	size_t exited_count;
 	struct found *found;

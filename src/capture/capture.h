@@ -14,6 +14,7 @@
 #include "capture/link.h"
 #include "wire/event.h"
 #include "wire/kernels.h"
+#include "wire/memory.h"
 #include "wire/python.h"
 
 struct capture;
@@ -141,6 +142,12 @@ void capture_each_pair(struct capture *c, pair_fn fn, void *arg);
 
 /* The names heard of since the last look, as records of the ring: see decode_kernel_name(). */
 void capture_kernel_names(struct capture *c, capture_fn fn, void *arg);
+
+/* The balance of each process, see wire/memory.h. */
+typedef void (*memory_fn)(const struct memory_key *key, const struct memory_count *count,
+			  void *arg);
+void capture_each_memory(struct capture *c, memory_fn fn, void *arg);
+void capture_forget_memory(struct capture *c, const struct memory_owner *owner);
 
 /* Counts since they were forgotten last. */
 typedef void (*host_fn)(const struct host_key *key, const struct host_count *count, void *arg);

@@ -174,6 +174,8 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 	if (!err && in_full)
 		err = add_kernels(s, ret);
 	if (!err && in_full)
+		err = add_memory(s, ret);
+	if (!err && in_full)
 		err = add_open(s, &facts, ret);
 	if (!err && in_full)
 		err = add_evidence(s, &facts, ret);

@@ -190,6 +190,22 @@ struct launch_share {
 	uint64_t launches;
 };
 
+/* What a process has from CUDA, of one kind and device, at the end of the window. */
+struct memory_summary {
+	char kind[16]; /* of wire/memory.h */
+	int device; /* -1: not known, or the host's */
+	struct memory_count count;
+	double growth; /* bytes a minute, where it only ever grows; 0: it does not */
+};
+
+/* An allocation that failed, the last one. */
+struct failed_memory {
+	char op[64]; /* "": none */
+	uint64_t bytes, at_ns;
+	int ret;
+	struct line line;
+};
+
 /* Where the time of a process went: its main thread, or its busiest if that one hardly calls. */
 struct summary {
 	uint32_t pid, tid;
@@ -203,6 +219,9 @@ struct summary {
 	int64_t process; /* its row */
 	struct launch_share *kernel, *library; /* most first */
 	int kernels, libraries;
+	struct memory_summary *memory;
+	int memories;
+	struct failed_memory failed;
 	uint64_t told, named; /* launches told by kernel; of these: with a name */
 	int threads;
 	struct op_summary *op; /* of all its threads, most time first */

@@ -43,6 +43,16 @@ void print_kernels(const struct summary *s, bool in_full, FILE *out);
 struct json;
 void json_kernels(struct json *j, const struct summary *s);
 
+/* memory.c */
+struct memory_point {
+	uint64_t at_ns, bytes; /* so much from then on */
+};
+double memory_growth(const struct memory_point *p, int n,
+		     struct window w); /* bytes a minute; 0: no */
+int add_memory(struct store *s, struct explanation *e);
+void print_memory(const struct summary *s, FILE *out);
+void json_memory(struct json *j, const struct summary *s);
+
 /* open.c */
 int add_open(struct store *s, const struct facts *f, struct explanation *e);
 

@@ -412,6 +412,7 @@ static void json_summary(struct json *j, const struct summary *s)
 	json_idle(j, s);
 	json_ops(j, s);
 	json_kernels(j, s);
+	json_memory(j, s);
 	json_helpers(j, s);
 	json_close(j, '}');
 }

@@ -340,6 +340,7 @@ static void print_process(const struct summary *s, bool in_full, FILE *out)
 	print_steps(s, out);
 	print_idle(s, out);
 	print_kernels(s, in_full, out);
+	print_memory(s, out);
 	if (in_full)
 		print_helpers(s, out);
 }

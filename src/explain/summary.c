@@ -175,4 +175,5 @@ void summary_release(struct summary *s)
 	free(s->idle);
 	free(s->kernel);
 	free(s->library);
+	free(s->memory);
 }

@@ -71,6 +71,8 @@ static const char *const stmt_sql[STMT_COUNT] = {
 	[STMT_KERNEL_SECOND] = "INSERT INTO kernel_second VALUES(?,?,?)"
 			       " ON CONFLICT(kernel, at_ns)"
 			       " DO UPDATE SET launches=launches+excluded.launches",
+	[STMT_MEMORY_SECOND] = "INSERT OR REPLACE INTO memory_second"
+			       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_LOSS] = "INSERT INTO loss VALUES(?,?,?,?)",
 	[STMT_ACCOUNT] = "INSERT INTO account VALUES(?,?,?,?,?,?,?,?,?,?)",
 	[STMT_COVERAGE] = "INSERT INTO coverage VALUES(?,?,?,?,?,?,?,?,?,?)",

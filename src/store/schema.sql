@@ -425,6 +425,24 @@ CREATE TABLE kernel_second(
 ) WITHOUT ROWID;
 CREATE INDEX kernel_second_at ON kernel_second(at_ns);
 
+-- What a process has from CUDA, when that changed: sums since it is traced. Each allocation counts once,
+-- whether the runtime or the driver made it.
+CREATE TABLE memory_second(
+	process INTEGER NOT NULL REFERENCES process(id),
+	kind TEXT NOT NULL, -- device, pool, managed, mapped, pinned, registered
+	device INTEGER NOT NULL, -- -1 = not known, or the host's
+	at_ns INTEGER NOT NULL,
+	current INTEGER NOT NULL, -- bytes allocated and not freed
+	high INTEGER NOT NULL, -- the most so far
+	allocs INTEGER NOT NULL,
+	frees INTEGER NOT NULL,
+	failed INTEGER NOT NULL, -- allocations
+	failed_bytes INTEGER NOT NULL, -- of the last of these
+	retried INTEGER NOT NULL, -- failed, and went well after the same thread had freed something
+	strangers INTEGER NOT NULL, -- frees of what was allocated before it was traced
+	PRIMARY KEY(process, kind, device, at_ns)
+) WITHOUT ROWID;
+
 CREATE TABLE loss(
 	run INTEGER NOT NULL REFERENCES run(id),
 	at_ns INTEGER NOT NULL,

@@ -11,6 +11,7 @@
 #include "decode/record.h"
 #include "stack/stack.h"
 #include "step/step.h"
+#include "wire/memory.h"
 
 struct store;
 
@@ -84,6 +85,9 @@ struct kernel_row {
 int store_kernel(struct store *s,
 		 struct kernel_row *row); /* id 0: a new one; else what is known now */
 int store_kernel_second(struct store *s, int64_t kernel, uint64_t at_boot_ns, uint64_t launches);
+
+int store_memory_second(struct store *s, int64_t process, uint64_t at_boot_ns,
+			const struct memory_key *key, const struct memory_count *count);
 
 /* rec->stack is the id of the content already, or a reason. ret_call: the row's id; may be NULL. */
 int store_call(struct store *s, int64_t thread, const struct record *rec, int64_t *ret_call);
@@ -298,6 +302,27 @@ struct kernel_info {
 };
 int store_each_kernel(struct store *s, struct window w,
 		      int (*fn)(const struct kernel_info *, void *), void *arg);
+
+/* Of each process, kind and device, by time: the rows of the window, and the last one before it. */
+struct memory_info {
+	int64_t process;
+	const char *kind;
+	int device;
+	uint64_t at_ns;
+	struct memory_count count;
+};
+int store_each_memory(struct store *s, struct window w,
+		      int (*fn)(const struct memory_info *, void *), void *arg);
+
+/* The last allocation of each process that failed. file "": its line is not known. */
+struct failed_alloc {
+	int64_t process;
+	const char *op, *file, *func;
+	int line, ret;
+	uint64_t at_ns, bytes;
+};
+int store_each_failed_alloc(struct store *s, struct window w,
+			    int (*fn)(const struct failed_alloc *, void *), void *arg);
 
 struct host_event_row {
 	const char *event, *comm, *name, *cgroup;

@@ -104,6 +104,8 @@ static int fill(struct store *s)
 						 .note = hostile[i],
 						 .inode = i,
 						 .ops = 1 };
+		struct memory_key memory = { .kind = i % KIND_COUNT, .device = -1 };
+		struct memory_count balance = { .current = UINT64_MAX, .high = UINT64_MAX / 2 };
 		struct kernel_row kernel = { .handle = UINT64_MAX - i };
 		struct op_delta delta = { .op = &op_table[i],
 					  .calls = i,
@@ -132,6 +134,7 @@ static int fill(struct store *s)
 		kernel.name = kernel.source = kernel.library = hostile[i];
 		CHECK(!store_kernel(s, &kernel));
 		CHECK(!store_kernel_second(s, kernel.id, i, i));
+		CHECK(!store_memory_second(s, process, i, &memory, &balance));
 		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_stacks(s, thread, i))
 			return 1;
 	}
@@ -197,7 +200,7 @@ TEST(store_dump_and_load_give_the_same_trace)
 		"step",          "step_second", "host_event",    "system_second", "core_second",
 		"incident",      "loss",        "account",       "coverage",      "frame",
 		"stack",         "stack_frame", "sample_second", "blamed",        "idle_second",
-		"nested_second", "kernel",      "kernel_second"
+		"nested_second", "kernel",      "kernel_second", "memory_second"
 	};
 	struct store *s, *copy;
 	char *text, *again;
