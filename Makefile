@@ -77,7 +77,7 @@ SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthre
 	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
 	-Wl,-z,nodelete,-z,defs -s
 sim: $(SIM_LIBS) $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge \
-	$(OUT)/sim/kernels $(OUT)/sim/libcublasLt.so.13
+	$(OUT)/sim/kernels $(OUT)/sim/kernels_static $(OUT)/sim/libcublasLt.so.13
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
@@ -90,6 +90,11 @@ $(OUT)/sim/%.py: test/sim/%.py
 $(OUT)/sim/libcublasLt.so.13: test/sim/blas.c test/sim/sim.h
 	mkdir -p $(@D)
 	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) -Wl,-soname,$(@F) -o $@ $<
+# The runtime linked in, as nvcc does it: its functions are in .symtab alone.
+$(OUT)/sim/kernels_static: test/sim/kernels.c $(SIM_SRC) test/sim/sim.h wire/ops.def wire/shapes.def
+	mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -fno-omit-frame-pointer \
+		$(if $(filter x86,$(ARCH)),-fcf-protection=none) -DSIM_CUDART -o $@ $< $(SIM_SRC) -ldl
 $(OUT)/sim/calls $(OUT)/sim/forge $(OUT)/sim/kernels: $(OUT)/sim/%: test/sim/%.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -rdynamic -o $@ $< -ldl
@@ -134,7 +139,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/fuzz/run \
+SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/surface test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)

@@ -43,7 +43,16 @@ struct entry {
 	uint64_t unused_since;
 };
 
+/* A program that has no runtime linked in. */
+struct plain {
+	uint64_t inode, size, mtime_ns;
+};
+
+#define PLAIN_MAX 64 /* remembered; the oldest go */
+
 struct libs {
+	struct plain plain[PLAIN_MAX];
+	unsigned plains; /* ever */
 	struct libs_opts opts;
 	libs_fn fn;
 	void *arg;
@@ -248,17 +257,19 @@ void libs_learn(struct libs *l, bool on)
 
 /* ---- finding copies ---- */
 
+static uint64_t mtime_of(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000ull + (uint64_t)st->st_mtim.tv_nsec;
+}
+
 /* One copy however it is reached: overlay mounts change the device number, nothing else. */
 static struct entry *entry_find(struct libs *l, enum op_lib id, const struct stat *st,
 				const char *build_id)
 {
 	for (int i = 0; i < l->count; i++) {
 		const struct lib *lib = &l->entry[i]->lib;
-		uint64_t mtime = (uint64_t)st->st_mtim.tv_sec * 1000000000ull +
-				 (uint64_t)st->st_mtim.tv_nsec;
-
 		if (lib->id == id && lib->inode == st->st_ino &&
-		    lib->size == (uint64_t)st->st_size && lib->mtime_ns == mtime &&
+		    lib->size == (uint64_t)st->st_size && lib->mtime_ns == mtime_of(st) &&
 		    streq(lib->build_id, build_id))
 			return l->entry[i];
 	}
@@ -283,8 +294,7 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 	e->lib.id = id;
 	e->lib.inode = st->st_ino;
 	e->lib.size = (uint64_t)st->st_size;
-	e->lib.mtime_ns =
-		(uint64_t)st->st_mtim.tv_sec * 1000000000ull + (uint64_t)st->st_mtim.tv_nsec;
+	e->lib.mtime_ns = mtime_of(st);
 	str_copy(e->lib.path, sizeof(e->lib.path), path);
 	elf_build_id(fd, e->lib.build_id, sizeof(e->lib.build_id));
 	err = attach_entry(&l->opts, e);
@@ -359,6 +369,64 @@ static int see_line(const struct map_line *line, void *arg)
 	return 0;
 }
 
+/* Has this program been found to have none? */
+static bool is_plain(const struct libs *l, const struct stat *st)
+{
+	for (unsigned i = 0; i < PLAIN_MAX && i < l->plains; i++)
+		if (l->plain[i].inode == st->st_ino && l->plain[i].size == (uint64_t)st->st_size &&
+		    l->plain[i].mtime_ns == mtime_of(st))
+			return true;
+	return false;
+}
+
+/* The runtime that is part of the program, if its symbols are there: nvcc links it in by default. */
+static struct entry *linked_in(struct libs *l, int fd, const struct stat *st, const char *path)
+{
+	static const char *const names[] = { "cudaLaunchKernel", "cudaMalloc" };
+	struct elf_func found[ARRAY_LEN(names)];
+	char build_id[65] = "";
+	struct entry *e;
+
+	if (is_plain(l, st))
+		return NULL;
+	elf_build_id(fd, build_id, sizeof(build_id));
+	e = entry_find(l, LIB_CUDART, st, build_id);
+	if (e)
+		return e;
+	if (elf_find(fd, names, ARRAY_LEN(names), found) > 0)
+		return entry_add(l, LIB_CUDART, st, fd, path);
+	l->plain[l->plains++ % PLAIN_MAX] =
+		(struct plain){ st->st_ino, (uint64_t)st->st_size, mtime_of(st) };
+	return NULL;
+}
+
+/* Whoever has the driver may have the runtime inside. */
+static void see_program(struct seen *s)
+{
+	char link[32], path[256] = "";
+	struct entry *e = NULL;
+	struct stat st;
+	ssize_t len;
+	int fd;
+
+	if (!s->driver || s->count == (int)ARRAY_LEN(s->entry))
+		return;
+	snprintf(link, sizeof(link), "/proc/%d/exe", s->pid);
+	len = readlink(link, path, sizeof(path) - 1);
+	fd = len < 0 ? -1 : open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	path[len] = '\0';
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		e = linked_in(s->l, fd, &st, path);
+	close(fd);
+	for (int i = 0; i < s->count; i++)
+		if (s->entry[i] == e)
+			return;
+	if (e)
+		s->entry[s->count++] = e;
+}
+
 static void use(struct libs *l, struct entry *e, int pid, bool driver)
 {
 	for (size_t i = 0; i < e->users; i++) {
@@ -384,6 +452,7 @@ int libs_see(struct libs *l, int pid)
 	if (pid == getpid() || (l->opts.only_pid && pid != l->opts.only_pid))
 		return 0;
 	maps_each(pid, see_line, &s);
+	see_program(&s);
 	if (s.driver)
 		bpf_map_update_elem(l->opts.with_driver, &key, &yes, BPF_ANY);
 	else

@@ -18,12 +18,14 @@ export SIM_DRIVER=0
 waiting "$sim/kernels" --plain 100
 plain=$caller
 export SIM_DRIVER=1
+waiting "$sim/kernels_static" --warm 350
+static=$caller
 trace
 waiting "$sim/kernels" 150
 fresh=$caller
 sleep 1
-go "$warm" "$plain" "$fresh"
-for caller in "$plain" "$fresh" "$warm"; do
+go "$warm" "$plain" "$fresh" "$static"
+for caller in "$plain" "$fresh" "$warm" "$static"; do
 	ends "$caller"
 done
 untrace
@@ -32,11 +34,15 @@ is "started before: by symbol and pairing, or not at all" "$(kernels_of "$warm" 
 	"|kernels|700 |libcublasLt.so.13|1750 at::native::relu|kernels|1050 axpy_kernel|kernels|2450 "
 is "started after: by look-ups of the driver" "$(kernels_of "$fresh" | tr '\n' ' ')" \
 	"|libcublasLt.so.13|150 at::native::relu|kernels|450 axpy_kernel|kernels|1050 gemm_128x128_tn|libcublasLt.so.13|600 triton_poi_fused_add_0|kernels|300 "
+is "the runtime linked in" "$(kernels_of "$static" | tr '\n' ' ')" \
+	"|kernels_static|700 |libcublasLt.so.13|1750 at::native::relu|kernels_static|1050 axpy_kernel|kernels_static|2450 "
+is "... and its coverage" "$(sql "SELECT count(*) FROM coverage JOIN process ON process.id = process
+	JOIN string ON string.id = library WHERE pid = $static AND text LIKE '%kernels_static' AND ops > 100")" 1
 is "without a driver" "$(kernels_of "$plain" | tr '\n' ' ')" \
 	"at::native::relu|kernels|300 axpy_kernel|kernels|700 "
 is "each launch has its kernel" "$(sql "SELECT sum(launches) FROM kernel_totals WHERE
-	pid IN ($warm, $fresh, $plain)")" "$(sql "SELECT sum(calls) FROM op_totals JOIN op ON op.symbol = op
-	WHERE class = 'launch' AND pid IN ($warm, $fresh, $plain)")"
+	pid IN ($warm, $fresh, $plain, $static)")" "$(sql "SELECT sum(calls) FROM op_totals JOIN op ON op.symbol = op
+	WHERE class = 'launch' AND pid IN ($warm, $fresh, $plain, $static)")"
 is "how the names are known" "$(sql "SELECT group_concat(DISTINCT source) FROM (SELECT source FROM kernel
 	JOIN process ON process.id = process WHERE pid = $fresh AND source <> '' ORDER BY source)")" \
 	"library,module"

@@ -34,6 +34,10 @@ void relu_kernel(void)
 	puts("relu is never called");
 }
 
+#ifdef SIM_CUDART
+int cudaLaunchKernel(long, long, long, long, long, long, long, long, long, long, long, long, long);
+#endif
+
 static sim_entry launch, launch_driver, launch_ex, get_function, get_kernel;
 static int (*blas_run)(sim_entry launch, long handle, int n);
 static long triton, gemm;
@@ -114,7 +118,11 @@ int main(int argc, char **argv)
 		bind(driver, "cuLibraryGetKernel", &get_kernel);
 		bind(library("libcublasLt.so.13"), "blas_run", &blas_run);
 	}
+#ifdef SIM_CUDART
+	launch = cudaLaunchKernel; /* linked in */
+#else
 	bind(library("libcudart.so.13"), "cudaLaunchKernel", &launch);
+#endif
 	if (warm) {
 		look_up();
 		round_of(1);
