@@ -283,7 +283,7 @@ static void describe(struct job *job, char *text)
 	for (int i = 0; i < s->words && value; i++, value = strtok_r(NULL, ",", &rest)) {
 		long size = number(value, 0, LONG_MAX);
 
-		memcpy(bytes + s->offset + 8 * i, &size, 8);
+		memcpy(bytes + s->offset + 8l * i, &size, 8);
 	}
 	for (int i = 0; i < 2 && value; i++, value = strtok_r(NULL, ",", &rest)) {
 		long kind = number(value, 0, INT_MAX);
