@@ -68,14 +68,41 @@ enum walk_from {
 	WALKS,
 };
 
+/*
+ * A copy of a piece of the interpreter's stack. To read 2,048 bytes costs little more than to read 8, and
+ * from 3.11 on the frames lie together.
+ */
+#define WINDOW 2048
+#define FRAME_MAX 128
+
+struct window {
+	__u64 from;
+	__u64 len; /* 0: nothing yet in this walk */
+	__u8 bytes[WINDOW + FRAME_MAX + 8];
+};
+
+/* A code object that this walk has met: while it runs it is not freed, so its address is enough. */
+struct met {
+	__u64 code;
+	__u32 fp;
+	__u32 walk; /* walk.number; another one: met by an earlier walk, which says nothing */
+	__s32 traceable;
+	__u32 pad;
+};
+
+#define METS 64
+
 struct walk {
-	__u32 owner; /* thread; another one here at the end: it took the scratch while we were away */
+	__u32 owner; /* thread; another one: it took the scratch while we were away */
 	__u16 lost; /* a code object could not be told, */
 	__u16 partly; /* ... or not all of it: a page is not there, and may be the next time */
+	__u32 number; /* of this walk here */
+	__u32 pad;
 	__u64 frame, cframe;
 	__u64 hash;
-	__u8 raw[128 + 8]; /* of a frame */
+	struct window frames;
 	__u8 code[256 + 8]; /* of a code object */
+	struct met met[METS];
 	struct py_code told;
 	struct py_stack out;
 };
@@ -147,16 +174,13 @@ static __always_inline __s64 read_str(__u64 str, const struct py_layout *l, __u8
 }
 
 /* The thread executes this code, so it is alive and can be copied without a race. */
-static __noinline int tell_code(struct walk *w, const struct py_layout *l, struct code_key *key)
+static __always_inline int tell_code(struct walk *w, const struct py_layout *l,
+				     struct code_key *key)
 {
-	__u64 table, len = 0, size;
-	struct py_code *c;
+	__u64 table = CODE_U64(w, l, code_table), len = 0, size;
+	struct py_code *c = &w->told;
 	__u8 one = 1;
 
-	if (!w || !l || !key)
-		return -1;
-	c = &w->told;
-	table = CODE_U64(w, l, code_table);
 	c->kind = NEWS_code;
 	c->pid = w->out.pid;
 	c->generation = key->generation;
@@ -271,9 +295,10 @@ static __always_inline __u32 fingerprint(struct walk *w, const struct py_layout 
 struct walking {
 	struct walk *w;
 	const struct py_layout *l;
+	__u32 owner;
 };
 
-#define RAW_U64(w, l, field) (*(__u64 *)((w)->raw + ((l)->field & 0x78)))
+#define FRAME_U64(raw, l, field) (*(__u64 *)((raw) + ((l)->field & 0x78)))
 
 /* The last frame that was taken is the outermost one of its evaluation loop, which has `addr`. */
 static __always_inline void set_anchor(struct walk *w, __u64 addr)
@@ -287,8 +312,6 @@ static __always_inline void set_anchor(struct walk *w, __u64 addr)
 /* In 3.11 each evaluation loop has a record of its own on the C stack, and these are chained. */
 static __always_inline void next_loop(struct walk *w, const struct py_layout *l)
 {
-	if (!w->raw[l->frame_entry & 0x7f])
-		return;
 	set_anchor(w, w->cframe);
 	if (w->cframe && l->cframe_previous >= 0)
 		w->cframe = user_u64(w->cframe + l->cframe_previous);
@@ -303,8 +326,7 @@ static __always_inline __s32 last_instruction(const struct py_layout *l, __u64 i
 	return l->version == PY_3_10 && lasti > 0 ? lasti * 2 : lasti;
 }
 
-static __always_inline void take_frame(struct walk *w, const struct py_layout *l, __u64 code,
-				       __u32 fp, __s32 lasti)
+static __always_inline void take_frame(struct walk *w, __u64 code, __u32 fp, __s32 lasti)
 {
 	struct py_frame *f = &w->out.frame[w->out.frames & (PY_FRAMES - 1)];
 
@@ -314,8 +336,47 @@ static __always_inline void take_frame(struct walk *w, const struct py_layout *l
 	f->anchor = 0;
 	w->hash = mix(mix(w->hash, code), (__u64)fp << 32 | (__u32)lasti);
 	w->out.frames++;
-	if (l->version == PY_3_11)
-		next_loop(w, l);
+}
+
+/*
+ * The frame that the walk has reached; NULL: not readable. From 3.11 on a function's frame stands above
+ * its caller's, so that what is before it is read along; before, each is an object of its own.
+ */
+static __always_inline __u8 *look_at_frame(struct walk *w, const struct py_layout *l)
+{
+	__u64 need = l->frame_size & (FRAME_MAX - 1), off = w->frame - w->frames.from;
+	struct window *v = &w->frames;
+
+	if (off >= WINDOW || off + need > v->len) {
+		v->len = WINDOW + FRAME_MAX / 2;
+		v->from = w->frame - (WINDOW - FRAME_MAX / 2);
+		if (l->version < PY_3_11 ||
+		    bpf_probe_read_user(v->bytes, WINDOW + FRAME_MAX / 2, (void *)v->from)) {
+			v->from = w->frame;
+			v->len = need;
+			if (bpf_probe_read_user(v->bytes, need, (void *)w->frame))
+				return NULL;
+		}
+		off = w->frame - v->from;
+	}
+	asm volatile("%0 &= %1" : "+r"(off) : "i"(WINDOW - 1)); /* clang knows, the verifier does not */
+	return v->bytes + off;
+}
+
+/* Fingerprint and first traceable line of a code object, once per walk. NULL: not readable. */
+static __always_inline struct met *meet(struct walk *w, const struct py_layout *l, __u64 addr)
+{
+	struct met *m = &w->met[addr * 0x9e3779b97f4a7c15ull >> 58];
+
+	if (m->code == addr && m->walk == w->number)
+		return m;
+	if (bpf_probe_read_user(w->code, l->code_size & 255, (void *)(addr + l->code_from)))
+		return NULL;
+	m->code = addr;
+	m->walk = w->number;
+	m->traceable = l->code_traceable ? (__s32)CODE_U32(w, l, code_traceable) : 0;
+	m->fp = fingerprint(w, l);
+	return m;
 }
 
 static long walk_frame(__u32 i, struct walking *k)
@@ -323,41 +384,44 @@ static long walk_frame(__u32 i, struct walking *k)
 	const struct py_layout *l = k->l;
 	struct walk *w = k->w;
 	__u64 here = w->frame, code;
-	__u32 fp = 0;
-	__u8 owner;
+	struct met *met;
+	__u8 *raw, owner;
 	__s32 lasti;
+	bool entry;
 
-	if (!here)
+	if (!here || w->owner != k->owner)
 		return 1;
 	if (w->out.frames >= PY_FRAMES) {
 		w->out.flags |= PY_STACK_CUT;
 		return 1;
 	}
-	if (bpf_probe_read_user(w->raw, l->frame_size & 127, (void *)here)) {
+	raw = look_at_frame(w, l);
+	if (!raw) {
 		w->out.flags |= PY_STACK_BROKEN;
 		return 1;
 	}
-	code = RAW_U64(w, l, frame_code) & ~7ull; /* 3.14 tags it */
-	owner = l->version >= PY_3_11 ? w->raw[l->frame_owner & 0x7f] : 0;
-	w->frame = RAW_U64(w, l, frame_previous);
+	code = FRAME_U64(raw, l, frame_code) & ~7ull; /* 3.14 tags it */
+	owner = l->version >= PY_3_11 ? raw[l->frame_owner & 0x7f] : 0;
+	entry = l->version == PY_3_11 && raw[l->frame_entry & 0x7f];
+	w->frame = FRAME_U64(raw, l, frame_previous);
 	if (l->version >= PY_3_11 && owner >= l->skip_owner) {
 		set_anchor(w, here); /* the interpreter's own, a variable of the loop */
 		return 0;
 	}
 	if (!code || code == l->none)
 		return 0;
-	lasti = last_instruction(l, RAW_U64(w, l, frame_instr), code);
-	if (bpf_probe_read_user(w->code, l->code_size & 255, (void *)(code + l->code_from))) {
+	lasti = last_instruction(l, FRAME_U64(raw, l, frame_instr), code);
+	met = meet(w, l, code);
+	if (!met) {
 		w->out.flags |= PY_STACK_BROKEN;
 		w->partly = 1;
-	} else {
+	} else if (l->code_traceable && owner != 1 && lasti >> 1 < met->traceable) {
 		/* Not begun yet, or the shim of a constructor: sys._getframe() hides them, too. */
-		if (l->code_traceable && owner != 1 &&
-		    lasti >> 1 < (__s32)CODE_U32(w, l, code_traceable))
-			return 0;
-		fp = fingerprint(w, l);
+		return 0;
 	}
-	take_frame(w, l, code, fp, lasti);
+	take_frame(w, code, met ? met->fp : 0, lasti);
+	if (entry)
+		next_loop(w, l);
 	return 0;
 }
 
@@ -411,13 +475,15 @@ lost:
 /* The frames of one thread state of the current process. */
 static __noinline __u64 walk_state(struct walk *w, const struct py_layout *l, __u64 state)
 {
-	struct walking k = { .w = w, .l = l };
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct walking k = { .w = w, .l = l, .owner = pid_tgid };
 
 	if (!w || !l)
 		return NO_STACK_not_looked;
 	w->owner = pid_tgid;
+	w->number++;
 	w->lost = w->partly = 0;
+	w->frames.len = 0;
 	w->hash = l->generation;
 	w->out.kind = NEWS_stack;
 	w->out.pid = pid_tgid >> 32;

@@ -319,10 +319,7 @@ static void tick(struct agent *a)
 	else
 		a->unstored_untold = 0;
 	board_shrink(a->board);
-	if (lines_tick(a->lines, a->now)) {
-		capture_forget_stacks(a->capture);
-		lines_reset(a->lines);
-	}
+	lines_tick(a->lines);
 	a->tick_at = a->now + TICK_NS;
 }
 
@@ -434,6 +431,16 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	return 0;
 }
 
+/* What is held of stacks is bounded: the probes tell anew those that are still met. */
+static void turn_lines(struct agent *a)
+{
+	if (!lines_filling(a->lines))
+		return;
+	capture_forget_stacks(a->capture);
+	capture_news(a->capture);
+	lines_turn(a->lines);
+}
+
 int agent_step(struct agent *a, int timeout_ms)
 {
 	uint64_t now = clock_boot_ns();
@@ -449,6 +456,7 @@ int agent_step(struct agent *a, int timeout_ms)
 	if (err < 0)
 		return err;
 	look_back(a);
+	turn_lines(a);
 	if (clock_boot_ns() < a->tick_at)
 		return 0;
 	tick(a);

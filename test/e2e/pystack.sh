@@ -59,7 +59,7 @@ stacks_of() {
 	rm -f "$dir/stacks" "$dir/stacks.child"
 }
 
-found=0 churn=${CHURN:-2000}
+found=0 churn=${CHURN:-10000}
 for interpreter in /usr/bin/python3.[0-9]* /usr/local/bin/python3.[0-9]* \
 	"${HOME:-/root}"/.pyenv/versions/3.*/bin/python3.[0-9]*; do
 	version=$("$interpreter" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null) || continue
