@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls the GPU from every kind of Python frame there is, and writes down where it was each time.
 
-pystack.py LIBRARY OUTPUT [churn N | deep N | bench DEPTH CALLS | bench_apart DEPTH CALLS]
+pystack.py LIBRARY OUTPUT [churn N | deep N | bench DEPTH CALLS | bench_apart DEPTH CALLS |
+                           become PROGRAM ARGUMENT... | became]
 Each call passes a number; a line of the output is that number and the interpreter's own stack."""
 import asyncio
 import ctypes
@@ -226,6 +227,22 @@ def everything():
     forked()
 
 
+def become(program, *arguments):
+    """Calls as this program, then is another one in the same process."""
+    plain()
+    recursive(5)
+    out.flush()
+    os.execv(program, [program, *map(str, arguments)])
+
+
+def became():
+    """The program that it is then: found again after a moment."""
+    for _ in range(200000):
+        next(numbers)
+    time.sleep(2)
+    everything()
+
+
 def churn(n):
     for i in range(n):
         fresh(i)
@@ -262,12 +279,13 @@ def bench_apart(depth, calls):
     functions[0](functions[1:], lambda: bench(2, calls)) if functions else bench(2, calls)
 
 
-what, *numbers_given = sys.argv[3:] or ["everything"]
+what, *given = sys.argv[3:] or ["everything"]
 sys.setrecursionlimit(5000)
-print("ready", flush=True)
-sys.stdin.readline()
+if what != "became":
+    print("ready", flush=True)
+    sys.stdin.readline()
 {"everything": everything, "churn": churn, "deep": recursive, "bench": bench,
- "bench_apart": bench_apart}[what](
-    *map(int, numbers_given))
+ "bench_apart": bench_apart, "become": become, "became": became}[what](
+    *(int(word) if word.isdigit() else word for word in given))
 out.flush()
 print("done", flush=True)
