@@ -103,8 +103,11 @@ $(OUT)/native/walk: test/native/walk.c test/native/walk.cpp
 
 # ---- what the binary carries: the schema, the demo's libraries, its script, its recording
 
-$(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_LIBS) \
-		test/sim/simgpu.py test/sim/train.py
+$(OUT)/demo/gpu-train: demo/gpu-train.c
+	mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -s -o $@ $< -ldl
+$(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql $(wildcard demo/*.sql) $(SIM_LIBS) \
+		test/sim/simgpu.py test/sim/train.py $(OUT)/demo/gpu-train
 	$(call say,AS,$<) sed 's|OUT/|$(OUT)/|' $< >$(OUT)/assets.s
 	$(CC) -c $(OUT)/assets.s -o $@
 
@@ -130,7 +133,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/fuzz/run \
+SCRIPTS  := .ci/run demo/record test/soak test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)

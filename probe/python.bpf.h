@@ -359,7 +359,9 @@ static __always_inline __u8 *look_at_frame(struct walk *w, const struct py_layou
 		}
 		off = w->frame - v->from;
 	}
-	asm volatile("%0 &= %1" : "+r"(off) : "i"(WINDOW - 1)); /* clang knows, the verifier does not */
+	asm volatile("%0 &= %1"
+		     : "+r"(off)
+		     : "i"(WINDOW - 1)); /* clang knows, the verifier does not */
 	return v->bytes + off;
 }
 

@@ -15,7 +15,8 @@
 
 struct lines {
 	struct stacks *stacks; /* NULL: off */
-	struct stacks *before; /* those of before the last turn, to look up only; NULL: no turn yet */
+	struct stacks
+		*before; /* those of before the last turn, to look up only; NULL: no turn yet */
 	struct native *native;
 	lines_fetch_fn fetch;
 	void *arg;
