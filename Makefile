@@ -76,19 +76,34 @@ SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c
 SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthread \
 	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
 	-Wl,-z,nodelete,-z,defs -s
-sim: $(SIM_LIBS) $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge
+sim: $(SIM_LIBS) $(OUT)/sim/libnvidia-ml.so.1 $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
 $(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/ops.h
 	mkdir -p $(@D)
 	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) $(SIM_LIB) -Wl,-soname,$(@F) -o $@ $(SIM_SRC) -ldl
+$(OUT)/sim/libnvidia-ml.so.1: test/sim/nvml.c helper/nvml.h
+	mkdir -p $(@D)
+	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) -Wno-missing-prototypes -Wl,-soname,$(@F) \
+		-o $@ $< -ldl
 $(OUT)/sim/%.py: test/sim/%.py
 	mkdir -p $(@D)
 	cp $< $@
 $(OUT)/sim/calls $(OUT)/sim/forge: $(OUT)/sim/%: test/sim/%.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -rdynamic -o $@ $< -ldl
+
+# ---- the program that asks NVML; see helper/nvml.c
+
+# Of the host's own glibc, whichever it is: dlopen is in libdl before 2.34. Never with sanitizers.
+HELPER := $(OUT)/helper/nvml
+$(HELPER): helper/nvml.c helper/start.c helper/nvml.h helper/old_glibc.h wire/gpu.h
+	mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -fPIE -pie -nostartfiles -fno-lto -s \
+		-Wl,-z,relro,-z,now,-z,noexecstack -o $@ helper/nvml.c helper/start.c \
+		-Wl,--no-as-needed -l:libdl.so.2
+	tools/check-glibc $@ 2.17
 
 # ---- a program whose frames are known; see test/native/walk.c
 
@@ -104,7 +119,7 @@ $(OUT)/native/walk: test/native/walk.c test/native/walk.cpp
 # ---- what the binary carries: the schema, the demo's libraries, its script, its recording
 
 $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_LIBS) \
-		test/sim/simgpu.py test/sim/train.py
+		test/sim/simgpu.py test/sim/train.py $(HELPER)
 	$(call say,AS,$<) sed 's|OUT/|$(OUT)/|' $< >$(OUT)/assets.s
 	$(CC) -c $(OUT)/assets.s -o $@
 
@@ -128,7 +143,7 @@ fuzz: $(FUZZ)
 
 # ---- checking
 
-C_FILES  := $(shell find src wire probe test -name '*.[ch]')
+C_FILES  := $(shell find src wire probe helper test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
 SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
@@ -141,7 +156,7 @@ lint: $(OUT)/probe.skel.h
 	$(call say,LINT,headers) tools/check-headers
 	$(call say,LINT,words) tools/check-words
 	$(call say,LINT,generated) tools/check-generated $(OUT)
-	$(call say,LINT,spelling) codespell README.md CONTRIBUTING.md NEWS.md doc src wire probe test tools
+	$(call say,LINT,spelling) codespell README.md CONTRIBUTING.md NEWS.md doc src wire probe helper test tools
 	$(call say,LINT,cppcheck) cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 		--std=c11 --suppress=unknownMacro --inline-suppr -I. -Isrc src wire
 	$(call say,LINT,shell) shellcheck -x $(SCRIPTS)

@@ -16,6 +16,8 @@
 	carry asset_simgpu, test/sim/simgpu.py
 	carry asset_train, test/sim/train.py
 
+	carry gpu_helper, OUT/helper/nvml
+
 	.global asset_incident_sql
 asset_incident_sql:
 	.incbin "demo/incident.sql"
