@@ -186,8 +186,7 @@ static void introduce(unsigned i)
 	if (nvml.pci && !nvml.pci(g->device, &pci))
 		memcpy(rec.device.bus_id, pci.bus_id, sizeof(rec.device.bus_id));
 	send_record(&rec);
-	if (has_gpm(g->device) &&
-	    (nvml.gpm_alloc(&g->sample[0]) || nvml.gpm_alloc(&g->sample[1])))
+	if (has_gpm(g->device) && (nvml.gpm_alloc(&g->sample[0]) || nvml.gpm_alloc(&g->sample[1])))
 		g->sample[0] = NULL;
 }
 

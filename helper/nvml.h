@@ -83,16 +83,16 @@ struct nvml_gpm_metrics {
 	  (unsigned index, nvml_device *ret))                                                      \
 	X(name, "nvmlDeviceGetName", "", (nvml_device d, char *text, unsigned cap))                \
 	X(uuid, "nvmlDeviceGetUUID", "", (nvml_device d, char *text, unsigned cap))                \
-	X(pci, "nvmlDeviceGetPciInfo_v3", "", (nvml_device d, struct nvml_pci *ret))               \
+	X(pci, "nvmlDeviceGetPciInfo_v3", "", (nvml_device d, struct nvml_pci * ret))              \
 	X(utilisation, "nvmlDeviceGetUtilizationRates", "",                                        \
-	  (nvml_device d, struct nvml_utilisation *ret))                                           \
-	X(memory, "nvmlDeviceGetMemoryInfo", "", (nvml_device d, struct nvml_memory *ret))         \
+	  (nvml_device d, struct nvml_utilisation * ret))                                          \
+	X(memory, "nvmlDeviceGetMemoryInfo", "", (nvml_device d, struct nvml_memory * ret))        \
 	X(memory_v2, "nvmlDeviceGetMemoryInfo_v2", "",                                             \
-	  (nvml_device d, struct nvml_memory_v2 *ret))                                             \
+	  (nvml_device d, struct nvml_memory_v2 * ret))                                            \
 	X(clock, "nvmlDeviceGetClockInfo", "", (nvml_device d, int which, unsigned *mhz))          \
 	X(max_clock, "nvmlDeviceGetMaxClockInfo", "", (nvml_device d, int which, unsigned *mhz))   \
 	X(reasons, "nvmlDeviceGetCurrentClocksEventReasons",                                       \
-	  "nvmlDeviceGetCurrentClocksThrottleReasons", (nvml_device d, nvml_u64 *bits))            \
+	  "nvmlDeviceGetCurrentClocksThrottleReasons", (nvml_device d, nvml_u64 * bits))           \
 	X(power, "nvmlDeviceGetPowerUsage", "", (nvml_device d, unsigned *mw))                     \
 	X(power_limit, "nvmlDeviceGetEnforcedPowerLimit", "", (nvml_device d, unsigned *mw))       \
 	X(power_default, "nvmlDeviceGetPowerManagementDefaultLimit", "",                           \
@@ -106,7 +106,7 @@ struct nvml_gpm_metrics {
 	  "nvmlDeviceGetComputeRunningProcesses_v2",                                               \
 	  (nvml_device d, unsigned *count, struct nvml_process *list))                             \
 	X(gpm_support, "nvmlGpmQueryDeviceSupport", "",                                            \
-	  (nvml_device d, struct nvml_gpm_support *ret))                                           \
+	  (nvml_device d, struct nvml_gpm_support * ret))                                          \
 	X(gpm_alloc, "nvmlGpmSampleAlloc", "", (nvml_gpm_sample * ret))                            \
 	X(gpm_get, "nvmlGpmSampleGet", "", (nvml_device d, nvml_gpm_sample sample))                \
 	X(gpm_metrics, "nvmlGpmMetricsGet", "", (struct nvml_gpm_metrics * ret))

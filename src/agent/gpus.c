@@ -144,8 +144,8 @@ static void on_processes(struct gpus *g, const struct gpu_record *rec)
 		if (!u->first_ns || rec->at_ns > u->last_ns + AWAY_NS)
 			u->first_ns = rec->at_ns;
 		u->last_ns = rec->at_ns;
-		note(g, store_gpu_process(g->store, gpu, p->pid, u->first_ns, rec->at_ns,
-					  p->bytes));
+		note(g,
+		     store_gpu_process(g->store, gpu, p->pid, u->first_ns, rec->at_ns, p->bytes));
 	}
 }
 

@@ -72,6 +72,9 @@ bool xid_parse(const char *bus_id, uint32_t code, const char *text, struct xid *
 /* Are these the same error of the same device? */
 bool xid_same(const struct xid *a, const struct xid *b);
 
+/* "0000:1b:00", "00000000:1B:00.0": is it one device? */
+bool gpu_bus_same(const char *a, const char *b);
+
 /* Whose fault it usually is. */
 enum xid_kind {
 	XID_PROGRAM, /* the program's own */

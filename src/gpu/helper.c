@@ -280,8 +280,7 @@ static void listen_to(struct gpu_helper *h, uint64_t now_ns, gpu_fn fn, void *ar
 		return;
 	}
 	if (now_ns - h->heard_ns >
-	    (h->heard_ns == h->started_ns ? HELLO_NS
-					  : SILENCE_NS + 2000000ull * h->interval_ms)) {
+	    (h->heard_ns == h->started_ns ? HELLO_NS : SILENCE_NS + 2000000ull * h->interval_ms)) {
 		h->status.hangs++;
 		stop_for(h, now_ns, "hangs");
 	}

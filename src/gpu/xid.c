@@ -138,6 +138,18 @@ bool xid_parse_kmsg(const char *record, size_t len, struct xid *ret)
 	return true;
 }
 
+bool gpu_bus_same(const char *a, const char *b)
+{
+	struct cursor x = { a, a + strlen(a) }, y = { b, b + strlen(b) };
+	char p[16], q[16];
+
+	if (!take_bus_id(&x, p, sizeof(p)) || !take_bus_id(&y, q, sizeof(q)))
+		return false;
+	shorten_bus_id(p);
+	shorten_bus_id(q);
+	return streq(p, q);
+}
+
 #define SAME_NS 2000000000ull /* two ways of hearing of it */
 
 bool xid_same(const struct xid *a, const struct xid *b)
@@ -161,7 +173,7 @@ static const struct xid_words table[] = {
 	{ 32, XID_DRIVER, "the GPU got a command that it does not understand",
 	  "check the PCIe link (lspci -vv) and update the driver" },
 	{ 38, XID_DRIVER, "the driver's firmware failed", "update the driver" },
-	{ 43, XID_AFTER, "a program's work was stopped after an error of its own",
+	{ 43, XID_PROGRAM, "a program's work was stopped after an error of its own",
 	  "look at the error before it, and at the program: compute-sanitizer" },
 	{ 45, XID_AFTER, "the work of a program that ended or failed was taken off the GPU",
 	  "look for the error before it; alone it is a program that was killed" },
@@ -186,7 +198,8 @@ static const struct xid_words table[] = {
 	{ 79, XID_HARDWARE, "the GPU has fallen off the bus: nothing can reach it any more",
 	  "restart the host; check power, heat, riser and PCIe slot; if it comes back, replace the "
 	  "GPU" },
-	{ 92, XID_NOTE, "many corrected ECC errors", "watch nvidia-smi -q -d ECC; plan a replacement" },
+	{ 92, XID_NOTE, "many corrected ECC errors",
+	  "watch nvidia-smi -q -d ECC; plan a replacement" },
 	{ 94, XID_HARDWARE, "an uncorrectable memory error, contained to the program that was hit",
 	  "start that program again; reset the GPU when it is free" },
 	{ 95, XID_HARDWARE, "an uncorrectable memory error that was not contained",
@@ -201,7 +214,8 @@ static const struct xid_words table[] = {
 	  "watch it; if it comes back, have the hardware checked" },
 	{ 140, XID_HARDWARE, "uncorrected ECC errors that the driver could not handle",
 	  "reset the GPU; if it comes back, replace the GPU" },
-	{ 143, XID_DRIVER, "the GPU could not be initialised", "restart the host, update the driver" },
+	{ 143, XID_DRIVER, "the GPU could not be initialised",
+	  "restart the host, update the driver" },
 	{ 154, XID_AFTER, "the driver says what the GPU needs to work again",
 	  "do what its text says: reset the GPU, or restart the host" },
 };

@@ -63,9 +63,10 @@ static const char *const stmt_sql[STMT_COUNT] = {
 	/* The library may answer twice in an instant; the first answer is as good. */
 	[STMT_GPU_SECOND] = "INSERT OR IGNORE INTO gpu_second(gpu, at_ns" GPU_COLUMNS ")"
 			    " VALUES(?,?" GPU_VALUES(GPU_MARK) ")",
-	[STMT_GPU_PROCESS] = "INSERT INTO gpu_process VALUES(?1,?2,?3,?4,?5,?5)"
-			     " ON CONFLICT(gpu, pid, first_ns) DO UPDATE SET last_ns=?4,"
-			     " mem_used=?5, mem_max=max(coalesce(mem_max, 0), coalesce(?5, mem_max))",
+	[STMT_GPU_PROCESS] =
+		"INSERT INTO gpu_process VALUES(?1,?2,?3,?4,?5,?5)"
+		" ON CONFLICT(gpu, pid, first_ns) DO UPDATE SET last_ns=?4,"
+		" mem_used=?5, mem_max=max(coalesce(mem_max, 0), coalesce(?5, mem_max))",
 	[STMT_GPU_ERROR] = "INSERT INTO gpu_error VALUES(?,?,?,?,?,?,?)",
 	[STMT_INCIDENT] = "INSERT INTO incident(severity, title, culprit_pid, culprit, first_ns,"
 			  " last_ns, lost_ns, run, cause, pid, comm)"
