@@ -36,7 +36,7 @@ struct slowing {
 	uint64_t reasons, limit_mw, default_mw, max_mhz;
 	double rate; /* waiting for the GPU for a launch, at full clocks */
 	double ref_mhz;
-	uint64_t lost, first, last;
+	uint64_t lost, affected, first, last;
 };
 
 static uint64_t gpu_ns(const struct second *s)
@@ -132,20 +132,36 @@ static bool comparable(const struct second *s)
 	return !s->warm_up && s->launches >= LAUNCHES_MIN;
 }
 
+/* Of second i alone; out of range: not known. */
+static enum speed speed_of(const struct thread_facts *t, int i, uint64_t limit,
+			   const struct slowing *h)
+{
+	uint64_t mhz;
+
+	if (i < 0 || i >= t->seconds || !comparable(&t->second[i]))
+		return SPEED_UNKNOWN;
+	return speed_in(h->gpu, &t->second[i], limit, NULL, &mhz);
+}
+
+/* A sample is an instant: a second beside a slow one may be slow in part. */
+static bool is_edge(const struct thread_facts *t, int i, uint64_t limit, const struct slowing *h)
+{
+	return speed_of(t, i - 1, limit, h) == SPEED_SLOW ||
+	       speed_of(t, i + 1, limit, h) == SPEED_SLOW;
+}
+
 static void add_time(const struct thread_facts *t, uint64_t limit, struct slowing *h)
 {
 	uint64_t mhz;
 
 	for (int i = 0; i < t->seconds; i++) {
 		const struct second *s = &t->second[i];
-		enum speed speed =
-			comparable(s) ? speed_in(h->gpu, s, limit, h, &mhz) : SPEED_UNKNOWN;
-		struct part *p = speed == SPEED_SLOW   ? &h->slow
-				 : speed == SPEED_FULL ? &h->full
-						       : NULL;
+		enum speed speed = speed_of(t, i, limit, h);
+		struct part *p = speed == SPEED_SLOW ? &h->slow : &h->full;
 
-		if (!p)
+		if (speed != SPEED_SLOW && (speed != SPEED_FULL || is_edge(t, i, limit, h)))
 			continue;
+		(void)speed_in(h->gpu, s, limit, h, &mhz);
 		p->ns += second_total(s);
 		p->gpu_ns += gpu_ns(s);
 		p->launches += s->launches;
@@ -153,22 +169,40 @@ static void add_time(const struct thread_facts *t, uint64_t limit, struct slowin
 }
 
 /* More than what the clocks can explain is not theirs. */
+static uint64_t loss_in(const struct second *s, double mhz, const struct slowing *h)
+{
+	double took = (double)gpu_ns(s), share = 1 - mhz / h->ref_mhz, more;
+	double most = share * (double)second_total(s);
+
+	if (share <= 0)
+		return 0;
+	if (!h->compared)
+		return (uint64_t)(took * share);
+	more = took - h->rate * (double)s->launches;
+	return more > 0 ? (uint64_t)(more < most ? more : most) : 0;
+}
+
 static void add_loss(const struct thread_facts *t, uint64_t limit, struct slowing *h)
 {
+	double slow_mhz = (double)h->slow.mhz / (double)h->slow.samples;
+
 	for (int i = 0; i < t->seconds; i++) {
 		const struct second *s = &t->second[i];
-		double took = (double)gpu_ns(s), share, more;
-		uint64_t mhz;
+		enum speed speed = speed_of(t, i, limit, h);
+		uint64_t mhz = 0, lost;
 
-		if (!comparable(s) || speed_in(h->gpu, s, limit, NULL, &mhz) != SPEED_SLOW)
+		if (speed == SPEED_SLOW) {
+			(void)speed_in(h->gpu, s, limit, NULL, &mhz);
+			lost = loss_in(s, (double)mhz, h);
+		} else if (h->compared && speed != SPEED_UNKNOWN && is_edge(t, i, limit, h)) {
+			lost = loss_in(s, slow_mhz, h);
+		} else {
 			continue;
-		share = 1 - (double)mhz / h->ref_mhz;
-		if (share <= 0)
+		}
+		if (speed != SPEED_SLOW && percent(lost, second_total(s)) < SHARE_MIN_PCT)
 			continue;
-		more = h->compared ? took - h->rate * (double)s->launches : took * share;
-		if (h->compared && more > share * (double)second_total(s))
-			more = share * (double)second_total(s);
-		h->lost += more > 0 ? (uint64_t)more : 0;
+		h->lost += lost;
+		h->affected += second_total(s);
 		h->first = h->first ? h->first : second_start(s);
 		h->last = s->at_ns;
 	}
@@ -195,7 +229,7 @@ static bool slowed(const struct thread_facts *t, struct slowing *h)
 			return false;
 	}
 	add_loss(t, limit, h);
-	return h->lost >= LOST_MIN_NS && percent(h->lost, h->slow.ns) >= SHARE_MIN_PCT;
+	return h->lost >= LOST_MIN_NS && percent(h->lost, h->affected) >= SHARE_MIN_PCT;
 }
 
 static void say_basis(const struct slowing *h, struct finding *ret)
@@ -269,10 +303,10 @@ static void tell(const struct facts *f, const struct thread_facts *t, const stru
 		.cause = cause_name(CAUSE_gpu_throttled),
 		.evidence = h->compared && !h->assumed ? EVIDENCE_OBSERVED : EVIDENCE_INFERRED,
 		.lost_ns = h->lost,
-		.affected_ns = h->slow.ns,
-		.lost_pct = percent(h->lost, h->slow.ns),
-		.gain_low_pct = h->compared && !h->assumed ? percent(h->lost, h->slow.ns) / 2 : 0,
-		.gain_high_pct = percent(h->lost, h->slow.ns),
+		.affected_ns = h->affected,
+		.lost_pct = percent(h->lost, h->affected),
+		.gain_low_pct = h->compared && !h->assumed ? percent(h->lost, h->affected) / 2 : 0,
+		.gain_high_pct = percent(h->lost, h->affected),
 		.first_ns = h->first,
 		.last_ns = h->last,
 		.thread = t->id,
