@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the NVML helper writes into its pipe and the agent reads. One size for all records; each is
  * written at once. Nothing here is believed: see src/gpu/decode.c.

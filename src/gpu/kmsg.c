@@ -18,10 +18,17 @@ struct kmsg {
 	int fd;
 };
 
+struct kmsg *kmsg_from(int fd)
+{
+	struct kmsg *k = xcalloc(1, sizeof(*k));
+
+	k->fd = fd;
+	return k;
+}
+
 struct kmsg *kmsg_open(void)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct kmsg *k;
 
 	if (fd < 0 || lseek(fd, 0, SEEK_END) < 0) {
 		(void)fail(-errno, "/dev/kmsg: %s", strerror(errno));
@@ -29,9 +36,7 @@ struct kmsg *kmsg_open(void)
 			close(fd);
 		return NULL;
 	}
-	k = xcalloc(1, sizeof(*k));
-	k->fd = fd;
-	return k;
+	return kmsg_from(fd);
 }
 
 void kmsg_close(struct kmsg *k)

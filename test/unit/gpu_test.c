@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -203,6 +204,49 @@ TEST(gpu_reason_words_says_what_the_special_bits_say)
 				   GPU_REASON_HW_THERMAL | GPU_REASON_HW_SLOWDOWN, ~0ull),
 		  "too hot (hardware slowdown)");
 	CHECK_STR(gpu_reason_words(text, 8, ~0ull, ~0ull), "too hot");
+	return 0;
+}
+
+/* ---- the log ---- */
+
+struct heard {
+	int n;
+	struct xid last;
+};
+
+static void on_xid(const struct xid *xid, void *arg)
+{
+	struct heard *h = arg;
+
+	h->n++;
+	h->last = *xid;
+}
+
+TEST(kmsg_hands_over_errors_and_nothing_else)
+{
+	static const char *const records[] = {
+		"6,1,1,-;eth0: link up\n",
+		"3,2,2,-;NVRM: Xid (PCI:0000:1b:00): 31, pid=12, name=x, Ch 8\n",
+		"11,3,3,-;NVRM: Xid (PCI:0000:1b:00): 79, forged\n",
+		"3,4,4,c;NVRM: Xid (PCI:0000:1b:00): 45, pid=12, name=x, Ch 9\n SUBSYSTEM=pci\n",
+	};
+	uint64_t before = clock_boot_ns();
+	struct heard h = { 0 };
+	struct kmsg *k;
+	int pair[2];
+
+	/* As /dev/kmsg: a record is read as a whole. */
+	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair));
+	k = kmsg_from(pair[0]);
+	for (size_t i = 0; i < ARRAY_LEN(records); i++)
+		(void)!write(pair[1], records[i], strlen(records[i]));
+	kmsg_poll(k, on_xid, &h);
+	kmsg_poll(k, on_xid, &h); /* nothing new */
+	kmsg_close(k);
+	close(pair[1]);
+	CHECK(h.n == 2);
+	CHECK_U64(h.last.code, 45);
+	CHECK(h.last.at_ns >= before && h.last.at_ns <= clock_boot_ns());
 	return 0;
 }
 
