@@ -158,9 +158,8 @@ struct gpu_facts {
 
 struct facts {
 	struct window window;
-	int cpus;
 	struct thread_facts *thread; /* by process */
-	int threads;
+	int threads, cpus;
 	struct chain_facts *chain;
 	int chains;
 	struct path *path;
@@ -172,11 +171,9 @@ struct facts {
 	struct descent *descent;
 	int descents;
 	struct belonging *belonging; /* by pid, then time */
-	int belongings;
 	struct gpu_facts *gpu; /* by number */
-	int gpus;
 	struct gpu_error *gpu_error; /* by time */
-	int gpu_errors;
+	int belongings, gpus, gpu_errors;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };

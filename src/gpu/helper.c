@@ -66,7 +66,7 @@ struct gpu_helper *gpu_helper_new(const struct gpu_helper_opts *opts)
 
 static int make_image(struct gpu_helper *h)
 {
-	size_t len = (size_t)(gpu_helper_end - gpu_helper_start);
+	size_t len = (uintptr_t)gpu_helper_end - (uintptr_t)gpu_helper_start;
 	int fd = (int)syscall(SYS_memfd_create, "culprit-nvml", MFD_CLOEXEC | MFD_EXEC);
 
 	if (fd < 0 && errno == EINVAL) /* a kernel before 6.3 */

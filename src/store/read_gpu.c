@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rows out: GPUs, what they say of themselves, who uses them, their errors. */
+#include <math.h>
+
 #include "store/store_int.h"
 
 static const struct {
@@ -48,7 +50,7 @@ static void column_values(sqlite3_stmt *stmt, int at, struct gpu_values *ret)
 		    !(told >= 0 && told <= value[i].max))
 			continue;
 		ret->known |= 1ull << i;
-		ret->value[i] = (uint64_t)(told + 0.5);
+		ret->value[i] = (uint64_t)llround(told);
 	}
 }
 

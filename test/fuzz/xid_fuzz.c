@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		check(&x);
 	if (xid_parse_kmsg(text, n + len, &x)) {
 		check(&x);
-		text[0] = '8' + (char)(len & 1); /* another facility */
+		text[0] = len & 1 ? '8' : '9'; /* another facility */
 		if (xid_parse_kmsg(text, n + len, &x))
 			abort();
 	}

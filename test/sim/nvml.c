@@ -79,7 +79,7 @@ static bool lies(void)
 /* Of one GPU: "temp 35", or of the second alone "1.temp 80". */
 static int number(nvml_device d, const char *key, double preset, double *ret)
 {
-	char own[64], text[64];
+	char own[64], text[64] = "";
 	char *end;
 
 	(void)snprintf(own, sizeof(own), "%d.%s", (int)((char *)d - devices), key);
