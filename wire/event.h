@@ -239,6 +239,16 @@ struct host_count {
 
 #define HOST_KEYS 4096
 
+/* An error that a GPU's driver reported, as its tracepoint has it. */
+struct xid_event {
+	__u64 at_ns;
+	__u32 code, pad;
+	char bus_id[16]; /* "0000:1b:00.0" */
+	char text[160];
+};
+
+#define XID_EVENTS 64 /* between two looks of user space */
+
 /* A file that somebody waited for: its name, kept once. */
 struct file_key {
 	__u64 ino;
@@ -353,6 +363,7 @@ _Static_assert(sizeof(struct tally) ==
 _Static_assert(sizeof(struct stop) == 128, "struct stop");
 _Static_assert(sizeof(struct beat) == 48, "struct beat");
 _Static_assert(sizeof(struct task_info) == 64, "struct task_info");
+_Static_assert(sizeof(struct xid_event) == 192, "struct xid_event");
 _Static_assert(sizeof(struct blame_key) == 12, "struct blame_key");
 
 #endif

@@ -63,8 +63,11 @@ static bool add_process_time(const void *key, void *value, void *arg)
 void agent_note_account(struct agent *a)
 {
 	const struct capture_cost *cost = capture_cost(a->capture);
-	uint64_t cpu = clock_cpu_ns();
+	struct gpu_helper_status helper;
+	uint64_t cpu;
 
+	gpus_status(a->gpus, &helper);
+	cpu = clock_cpu_ns() + helper.cpu_ns;
 	/* Threads of a process mostly wait for each other: its time is that of the longest one. */
 	hash_each(a->thread_time, longest_thread, a);
 	hash_each(a->process_time, add_process_time, a);

@@ -268,6 +268,7 @@ static void give_up_second(struct agent *a)
 	incidents_forget(a->incidents);
 	lines_rollback(a->lines);
 	blamed_forget(a->blamed);
+	gpus_forget(a->gpus);
 	a->unstored++;
 	a->unstored_untold++;
 	a->store_bad = false;
@@ -281,6 +282,7 @@ static void look_back(struct agent *a)
 	waits_read(a->waits, a->roster);
 	agent_stored(a, rhythm_read(a->rhythm, a->capture, a->roster, a->idling, a->store));
 	agent_stored(a, stalls_judge(a->stalls, a->waits, a->store));
+	agent_stored(a, gpus_read(a->gpus, a->capture, a->store, now));
 	idling_judge(a->idling, a->waits, a->ending ? a->stopped_ns : now, a->ending);
 }
 
@@ -423,6 +425,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->idling = idling_new();
 	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
 	a->hostside = hostside_new();
+	a->gpus = gpus_new(!opts->no_gpu_samples, opts->nvml);
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
@@ -502,6 +505,7 @@ void agent_close(struct agent *a)
 	idling_free(a->idling);
 	stalls_free(a->stalls);
 	hostside_free(a->hostside);
+	gpus_free(a->gpus);
 	incidents_free(a->incidents);
 	lines_free(a->lines);
 	pythons_free(a->pythons);
@@ -559,5 +563,6 @@ void agent_status(struct agent *a, struct agent_status *ret)
 		.node = a->node,
 		.db = a->opts.db,
 	};
+	gpus_status(a->gpus, &ret->nvml);
 	memcpy(ret->loss, a->loss, sizeof(ret->loss));
 }

@@ -9,6 +9,7 @@
 #include "agent/incidents.h"
 #include "agent/stalls.h"
 #include "capture/capture.h"
+#include "gpu/gpu.h"
 #include "store/store.h"
 
 struct agent;
@@ -20,6 +21,8 @@ struct agent_opts {
 	void *arg;
 	const char *db; /* NULL: keep it in memory */
 	const char *node; /* NULL: the host's name */
+	bool no_gpu_samples; /* NVML is not asked */
+	const char *nvml; /* its library; NULL: where it usually is */
 };
 
 /* Called by the kernel side: why the lines of a process cannot be read; "": they can. */
@@ -67,6 +70,7 @@ struct agent_status {
 	uint64_t unstored_batches; /* seconds that the database refused */
 	int processes, libraries, stepped_sites;
 	int threads, tallies; /* followed and in use now, of TASKS and TALLIES */
+	struct gpu_helper_status nvml; /* all zeros: not asked */
 	uint64_t stops; /* of the recent past, held to explain waits */
 	const char *node, *db;
 };

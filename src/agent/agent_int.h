@@ -6,6 +6,7 @@
 #include "agent/agent.h"
 #include "agent/blamed.h"
 #include "agent/board.h"
+#include "agent/gpus.h"
 #include "agent/hostside.h"
 #include "agent/idling.h"
 #include "agent/incidents.h"
@@ -60,6 +61,7 @@ struct agent {
 	struct idling *idling;
 	struct stalls *stalls;
 	struct hostside *hostside;
+	struct gpus *gpus;
 	struct incidents *incidents;
 	struct exited *exited;
 	size_t exited_count;

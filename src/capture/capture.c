@@ -186,6 +186,7 @@ static void configure(struct capture *c)
 	set_program(p->progs.gc_done, true, plain);
 	bpf_program__set_autoattach(p->progs.adopt_threads, false);
 	bpf_program__set_autoattach(p->progs.sample, false);
+	bpf_program__set_autoattach(p->progs.gpu_error, false);
 	bpf_program__set_autoattach(p->progs.settle_threads, false);
 }
 
@@ -244,6 +245,11 @@ static int attach_sched(struct capture *c)
 {
 	int err = probe__attach(c->probe);
 
+	/* Of a module that may not be there; the skeleton destroys the link with the others. */
+	c->probe->links.gpu_error =
+		bpf_program__attach_raw_tracepoint(c->probe->progs.gpu_error, "nvidia_dev_xid");
+	if (!c->probe->links.gpu_error)
+		log_debug("no tracepoint for errors of GPUs: %s", strerror(errno));
 	return err ? fail(err, "attach to the scheduler's tracepoints: %s", strerror(-err)) : 0;
 }
 

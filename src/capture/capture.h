@@ -131,6 +131,10 @@ typedef void (*host_fn)(const struct host_key *key, const struct host_count *cou
 void capture_each_host_event(struct capture *c, host_fn fn, void *arg);
 void capture_forget_host_event(struct capture *c, const struct host_key *key);
 
+/* Errors of GPUs since the last look, where the driver has a tracepoint for them. */
+typedef void (*xid_event_fn)(const struct xid_event *event, void *arg);
+void capture_each_xid(struct capture *c, xid_event_fn fn, void *arg);
+
 /* The name of a file that somebody waited for. -ENOENT: forgotten. */
 int capture_file_name(struct capture *c, const struct file_key *key, struct file_name *ret);
 

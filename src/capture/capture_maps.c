@@ -179,6 +179,18 @@ void capture_forget_host_event(struct capture *c, const struct host_key *key)
 	bpf_map_delete_elem(bpf_map__fd(c->probe->maps.host_events), key);
 }
 
+void capture_each_xid(struct capture *c, xid_event_fn fn, void *arg)
+{
+	int fd = bpf_map__fd(c->probe->maps.xids);
+	struct xid_event event;
+
+	for (int i = 0; i < XID_EVENTS && !bpf_map_lookup_and_delete_elem(fd, NULL, &event); i++) {
+		event.bus_id[sizeof(event.bus_id) - 1] = '\0';
+		event.text[sizeof(event.text) - 1] = '\0';
+		fn(&event, arg);
+	}
+}
+
 int capture_file_name(struct capture *c, const struct file_key *key, struct file_name *ret)
 {
 	return bpf_map_lookup_elem(bpf_map__fd(c->probe->maps.files), key, ret) ? -ENOENT : 0;

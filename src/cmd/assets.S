@@ -15,7 +15,8 @@
 	carry asset_libnccl, OUT/sim/libnccl.so.2
 	carry asset_simgpu, test/sim/simgpu.py
 	carry asset_train, test/sim/train.py
-	carry asset_gpu_train, OUT/demo/gpu-train
+	carry asset_gpu_train, OUT/helper/train
+	carry gpu_helper, OUT/helper/nvml
 
 	.macro recording symbol, path
 	.global \symbol

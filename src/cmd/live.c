@@ -137,6 +137,19 @@ static void print_losses(const struct agent_status *s)
 		       format_count(n, sizeof(n), s->unstored_batches));
 }
 
+/* What is usual without a driver is said, too, but only once. */
+static void print_nvml(const struct gpu_helper_status *s)
+{
+	if (s->known)
+		printf("%s: %s", s->ready ? "NVML" : "no NVML", s->text);
+	if (s->known && s->crashes + s->hangs + s->garbage)
+		printf("; its helper died %llu times, hung %llu, talked nonsense %llu",
+		       (unsigned long long)s->crashes, (unsigned long long)s->hangs,
+		       (unsigned long long)s->garbage);
+	if (s->known)
+		putchar('\n');
+}
+
 static void print_status(struct agent *a)
 {
 	char seen[UNITS_CAP], stored[UNITS_CAP], dropped[UNITS_CAP];
@@ -153,6 +166,7 @@ static void print_status(struct agent *a)
 	else
 		puts("not known");
 	print_losses(&s);
+	print_nvml(&s.nvml);
 }
 
 static void print_head(struct agent *a)

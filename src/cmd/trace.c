@@ -14,10 +14,10 @@
 #include "cmd/live.h"
 
 static struct {
-	const char *db, *node, *attach;
+	const char *db, *node, *attach, *nvml;
 	uint64_t duration, pid, slow, ring;
-	bool json, record_all, no_db, stack;
-} args = { .stack = true };
+	bool json, record_all, no_db, stack, gpu_samples;
+} args = { .stack = true, .gpu_samples = true };
 
 #define AT(field) offsetof(__typeof__(args), field)
 
@@ -36,6 +36,10 @@ static const struct opt opts[] = {
 	{ "record-all", 0, OPT_FLAG, AT(record_all), NULL, "store every call one by one" },
 	{ "stack", 0, OPT_FLAG, AT(stack), NULL,
 	  "find the line of Python of calls and waits (default; --stack=false: do not look)" },
+	{ "gpu-samples", 0, OPT_FLAG, AT(gpu_samples), NULL,
+	  "ask NVML once a second how the GPUs are (default; --gpu-samples=false: do not)" },
+	{ "nvml", 0, OPT_STR, AT(nvml), "FILE",
+	  "the library to ask (default: libnvidia-ml.so.1 of the loader and the usual places)" },
 	{ "ring", 0, OPT_SIZE, AT(ring), "SIZE",
 	  "of the buffer to user space (default: 1m; 16m with --record-all)" },
 	{ "attach", 0, OPT_STR, AT(attach), "MODE",
@@ -60,6 +64,8 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 		return fail(-EINVAL, "--pid: %llu is no process id", (unsigned long long)args.pid);
 	if (args.node && (!args.node[0] || strlen(args.node) > 64))
 		return fail(-EINVAL, "--node: a name has 1 to 64 characters");
+	if (args.nvml && args.nvml[0] != '/')
+		return fail(-EINVAL, "--nvml: %s is no absolute path", args.nvml);
 	snprintf(proc, sizeof(proc), "/proc/%llu", (unsigned long long)args.pid);
 	if (args.pid && access(proc, F_OK))
 		return fail(-ESRCH, "--pid: there is no process %llu",
@@ -73,6 +79,8 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 	*ret = (struct agent_opts){
 		.db = args.no_db ? NULL : args.db,
 		.node = args.node,
+		.no_gpu_samples = !args.gpu_samples,
+		.nvml = args.nvml,
 		.capture = {
 			.only_pid = (int)args.pid,
 			.slow_ns = args.slow,

@@ -172,6 +172,8 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 	if (!err)
 		add_happenings(&facts, ret);
 	if (!err && in_full)
+		add_gpus(&facts, ret);
+	if (!err && in_full)
 		err = add_open(s, &facts, ret);
 	if (!err && in_full)
 		err = add_evidence(s, &facts, ret);
@@ -251,5 +253,7 @@ void explain_free(struct explanation *e)
 	free(e->incident);
 	free(e->happening);
 	free(e->open);
+	free(e->gpu);
+	free(e->gpu_error);
 	*e = (struct explanation){ 0 };
 }

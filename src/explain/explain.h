@@ -40,8 +40,8 @@
 	X(python_gc, now, "python-gc", "Python collected garbage")                                 \
 	X(host_bound, now, "host-bound", "the program's own work left the GPU idle")               \
 	X(self_sleep, now, "self-sleep", "the program slept by itself")                            \
-	X(gpu_throttled, later, "gpu-throttled", "the GPU lowered its clocks")                     \
-	X(gpu_error, later, "gpu-error", "the GPU reported an error")                              \
+	X(gpu_throttled, now, "gpu-throttled", "the GPU lowered its clocks")                       \
+	X(gpu_error, now, "gpu-error", "the GPU reported an error")                                \
 	X(gpu_shared, now, "gpu-shared", "another process used the GPU")                           \
 	X(copy_bound, now, "copy-bound", "copies between host and GPU")                            \
 	X(sync_too_often, now, "sync-too-often", "waiting for the GPU after every little work")    \
@@ -231,6 +231,26 @@ struct happening {
 	uint64_t count, ns, value, first_ns, last_ns; /* value: as in struct host_count */
 };
 
+/* How a GPU was, by what it says of itself. */
+struct gpu_summary {
+	uint32_t index;
+	char name[96], uuid[96], bus_id[32];
+	int samples;
+	/* Of those that told: the mean; the last of memory, limits and counts; the highest temperature. */
+	struct gpu_values values;
+	double throttled_pct; /* of the samples that tell why clocks are as they are; negative: none */
+	uint64_t reasons; /* in any of these */
+	uint64_t new_replays, new_corrected, new_uncorrected; /* in this time */
+	int processes; /* that computed on it */
+};
+
+/* An error that a GPU's driver reported. */
+struct gpu_error {
+	uint64_t at_ns;
+	uint32_t code, pid; /* pid 0: not told */
+	char bus_id[16], comm[COMM_LEN], text[192];
+};
+
 /* A call or gap that was not over when the trace ended. */
 struct open_wait {
 	uint32_t pid, tid;
@@ -248,8 +268,10 @@ struct explanation {
 	struct line_sum *line; /* most lost first */
 	struct happening *happening; /* the rare ones first */
 	struct open_wait *open; /* longest first */
+	struct gpu_summary *gpu; /* by number */
+	struct gpu_error *gpu_error; /* by time */
 	struct book *book; /* stacks by id */
-	int findings, summaries, incidents, lines, happenings, opens, losses;
+	int findings, summaries, incidents, lines, happenings, opens, losses, gpus, gpu_errors;
 	bool full_stack; /* for the printers: show them */
 	struct stack_counts stacks; /* how much of the trace has lines */
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */

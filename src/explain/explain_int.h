@@ -3,6 +3,7 @@
 #ifndef EXPLAIN_EXPLAIN_INT_H
 #define EXPLAIN_EXPLAIN_INT_H
 
+#include "base/json.h"
 #include "explain/facts.h"
 
 /* book.c: the stacks of a trace, each read once. */
@@ -32,6 +33,13 @@ const char *container_of(const char *cgroup, char *dst, size_t cap);
 /* happenings.c */
 void add_happenings(const struct facts *f, struct explanation *e);
 void happening_what(const struct happening *h, char *dst, size_t cap);
+
+/* gpus.c: how the GPUs were, and their errors. */
+void add_gpus(const struct facts *f, struct explanation *e);
+
+/* print_gpu.c */
+void print_gpus(const struct explanation *e, FILE *out);
+void json_gpus(struct json *j, const struct explanation *e);
 
 /* idle.c: what the GPU waited for, of the threads [first, first + n). */
 void add_idle(const struct facts *f, const struct thread_facts *first, int n, struct summary *sum);

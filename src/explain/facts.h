@@ -145,11 +145,21 @@ struct belonging {
 	char cgroup[CGROUP_LEN];
 };
 
+/* A GPU, whatever the number of runs that saw it. */
+struct gpu_facts {
+	uint32_t index;
+	char name[96], uuid[96], bus_id[32];
+	struct gpu_second_info *second; /* by time; .gpu means nothing */
+	struct gpu_process_info *user;
+	int seconds, users;
+	int64_t *id; /* of its rows */
+	int ids;
+};
+
 struct facts {
 	struct window window;
-	int cpus;
 	struct thread_facts *thread; /* by process */
-	int threads;
+	int threads, cpus;
 	struct chain_facts *chain;
 	int chains;
 	struct path *path;
@@ -161,7 +171,9 @@ struct facts {
 	struct descent *descent;
 	int descents;
 	struct belonging *belonging; /* by pid, then time */
-	int belongings;
+	struct gpu_facts *gpu; /* by number */
+	struct gpu_error *gpu_error; /* by time */
+	int belongings, gpus, gpu_errors;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
@@ -169,6 +181,19 @@ struct facts {
 /* load.c */
 int facts_load(struct store *s, struct window w, struct facts *ret);
 void facts_release(struct facts *f);
+
+/* load_gpu.c: the part of that which is about GPUs. */
+int facts_load_gpus(struct store *s, struct facts *f);
+void facts_release_gpus(struct facts *f);
+
+/*
+ * gpus.c: does this process compute on this GPU? Where there is but one and it does not say (or counts
+ * processes otherwise, in a container) it is taken for granted, and *ret_assumed is set.
+ */
+bool facts_uses_gpu(const struct facts *f, uint32_t pid, const struct gpu_facts *gpu,
+		    bool *ret_assumed);
+/* "GPU 0 (NVIDIA H200)". Returns dst. */
+char *gpu_title(const struct gpu_facts *gpu, char *dst, size_t cap);
 
 /* verdicts.c: fill in what follows from the rest; called by facts_load(). */
 void facts_classify(struct facts *f);
@@ -247,6 +272,8 @@ typedef bool (*rule_fn)(const struct facts *f, const struct thread_facts *first,
 	X(python_gc)                                                                               \
 	X(host_bound)                                                                              \
 	X(self_sleep)                                                                              \
+	X(gpu_throttled)                                                                           \
+	X(gpu_error)                                                                               \
 	X(gpu_shared)                                                                              \
 	X(copy_bound)                                                                              \
 	X(sync_too_often)                                                                          \

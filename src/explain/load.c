@@ -549,6 +549,8 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 	if (!err)
 		err = store_each_system(s, w, on_system, &l);
 	if (!err)
+		err = facts_load_gpus(s, ret);
+	if (!err)
 		err = store_each_loss(s, w, on_loss, &l);
 	if (err) {
 		facts_release(ret);
@@ -582,5 +584,6 @@ void facts_release(struct facts *f)
 	free(f->system);
 	free(f->descent);
 	free(f->belonging);
+	facts_release_gpus(f);
 	*f = (struct facts){ 0 };
 }

@@ -573,6 +573,7 @@ void explain_json(struct store *s, const struct explanation *e, FILE *out)
 	for (int i = 0; i < e->happenings; i++)
 		json_happening(&j, &e->happening[i]);
 	json_close(&j, ']');
+	json_gpus(&j, e);
 	json_close(&j, '}');
 	putc('\n', out);
 }

@@ -392,12 +392,14 @@ void explain_text(const struct explanation *e, FILE *out)
 		print_nothing_found(out);
 	print_open(e, out);
 	print_happenings(e, out);
+	print_gpus(e, out);
 	print_processes(e, false, out);
 }
 
 void explain_text_processes(const struct explanation *e, FILE *out)
 {
 	print_heading(e, out);
+	print_gpus(e, out);
 	print_processes(e, true, out);
 }
 

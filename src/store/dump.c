@@ -15,7 +15,8 @@ static const char *const tables[] = {
 	"op_second",    "blame_second", "blamed",      "sample_second", "call",
 	"call_culprit", "chain",        "hop",         "wait_second",   "idle_second",
 	"call_wait",    "step",         "step_second", "host_event",    "system_second",
-	"core_second",  "incident",     "loss",        "account",       "coverage",
+	"core_second",  "gpu",          "gpu_second",  "gpu_process",   "gpu_error",
+	"incident",     "loss",         "account",     "coverage",
 };
 
 static void dump_text(FILE *out, const char *text)

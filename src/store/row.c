@@ -10,6 +10,7 @@
 
 #define STATE_MARK(id, name, text) ",?"
 #define COUNTER_MARK(id, text) ",?"
+#define GPU_MARK(id, per, max) ",?"
 #define ACCOUNT_MARKS STATES(STATE_MARK) COUNTERS(COUNTER_MARK)
 
 static const char *const stmt_sql[STMT_COUNT] = {
@@ -58,6 +59,15 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			       " major_faults, psi_cpu_us, psi_memory_us, psi_io_us)"
 			       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_CORE_SECOND] = "INSERT INTO core_second VALUES(?,?,?,?,?)",
+	[STMT_GPU] = "INSERT INTO gpu VALUES(NULL,?,?,?,?,?,?)",
+	/* The library may answer twice in an instant; the first answer is as good. */
+	[STMT_GPU_SECOND] = "INSERT OR IGNORE INTO gpu_second(gpu, at_ns" GPU_COLUMNS ")"
+			    " VALUES(?,?" GPU_VALUES(GPU_MARK) ")",
+	[STMT_GPU_PROCESS] =
+		"INSERT INTO gpu_process VALUES(?1,?2,?3,?4,?5,?5)"
+		" ON CONFLICT(gpu, pid, first_ns) DO UPDATE SET last_ns=?4,"
+		" mem_used=?5, mem_max=max(coalesce(mem_max, 0), coalesce(?5, mem_max))",
+	[STMT_GPU_ERROR] = "INSERT INTO gpu_error VALUES(?,?,?,?,?,?,?)",
 	[STMT_INCIDENT] = "INSERT INTO incident(severity, title, culprit_pid, culprit, first_ns,"
 			  " last_ns, lost_ns, run, cause, pid, comm)"
 			  " VALUES(?,?,?,?,?,?,?,?,?,?,?)",

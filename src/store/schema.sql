@@ -379,6 +379,69 @@ CREATE TABLE core_second(
 	PRIMARY KEY(run, at_ns, cpu)
 ) WITHOUT ROWID;
 
+-- GPUs as NVML tells of them.
+CREATE TABLE gpu(
+	id INTEGER PRIMARY KEY,
+	run INTEGER NOT NULL REFERENCES run(id),
+	n INTEGER NOT NULL, -- its number
+	name TEXT NOT NULL,
+	uuid TEXT NOT NULL,
+	bus_id TEXT NOT NULL,
+	first_ns INTEGER NOT NULL
+);
+
+-- About once a second. NULL: not told, which is not zero. See wire/gpu.h.
+CREATE TABLE gpu_second(
+	gpu INTEGER NOT NULL REFERENCES gpu(id),
+	at_ns INTEGER NOT NULL,
+	util_pct REAL, -- some kernel ran
+	mem_util_pct REAL,
+	mem_used INTEGER, -- bytes
+	mem_total INTEGER,
+	sm_mhz INTEGER,
+	sm_max_mhz INTEGER,
+	mem_mhz INTEGER,
+	reasons INTEGER, -- why clocks are not higher, bits: 1 idle, 2 set by somebody, 4 power limit,
+		-- 8 hardware slowdown, 16 kept equal, 32 heat (software), 64 heat (hardware), 128 power brake
+	power_w REAL,
+	power_limit_w REAL,
+	power_default_w REAL,
+	temp_c INTEGER,
+	pcie_tx INTEGER, -- bytes per second
+	pcie_rx INTEGER,
+	pcie_replays INTEGER, -- these three: since the driver was loaded
+	ecc_corrected INTEGER,
+	ecc_uncorrected INTEGER,
+	sm_active_pct REAL, -- multiprocessors with work
+	occupancy_pct REAL,
+	tensor_pct REAL,
+	dram_pct REAL,
+	PRIMARY KEY(gpu, at_ns)
+) WITHOUT ROWID;
+CREATE INDEX gpu_second_at ON gpu_second(at_ns);
+
+-- Who computes on which GPU, and with how much of its memory.
+CREATE TABLE gpu_process(
+	gpu INTEGER NOT NULL REFERENCES gpu(id),
+	pid INTEGER NOT NULL,
+	first_ns INTEGER NOT NULL,
+	last_ns INTEGER NOT NULL,
+	mem_used INTEGER, -- bytes, at last; NULL: not told
+	mem_max INTEGER,
+	PRIMARY KEY(gpu, pid, first_ns)
+) WITHOUT ROWID;
+
+-- Errors that a GPU's driver reported (Xid).
+CREATE TABLE gpu_error(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL,
+	bus_id TEXT NOT NULL,
+	code INTEGER NOT NULL,
+	pid INTEGER NOT NULL, -- 0 = not told
+	comm INTEGER NOT NULL REFERENCES string(id), -- '' = not known
+	text INTEGER NOT NULL REFERENCES string(id) -- what the driver says of it
+);
+
 -- One cause over time. Rows are added and extended, never removed while their evidence is kept.
 CREATE TABLE incident(
 	id INTEGER PRIMARY KEY,

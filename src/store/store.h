@@ -11,6 +11,7 @@
 #include "decode/record.h"
 #include "stack/stack.h"
 #include "step/step.h"
+#include "wire/gpu.h"
 
 struct store;
 
@@ -131,6 +132,24 @@ struct system_row {
 };
 int store_system_second(struct store *s, uint64_t at_boot_ns, const struct system_row *row);
 int store_core_second(struct store *s, uint64_t at_boot_ns, int cpu, double busy_pct, int64_t mhz);
+
+struct gpu_row {
+	uint32_t index;
+	const char *name, *uuid, *bus_id;
+};
+/* *ret is the row's id, for the calls below. */
+int store_gpu(struct store *s, uint64_t first_boot_ns, const struct gpu_row *row, int64_t *ret);
+int store_gpu_second(struct store *s, int64_t gpu, uint64_t at_boot_ns, const struct gpu_values *v);
+/* A process is told from another of that pid by first_boot_ns. bytes: GPU_BYTES_UNKNOWN. */
+int store_gpu_process(struct store *s, int64_t gpu, uint32_t pid, uint64_t first_boot_ns,
+		      uint64_t at_boot_ns, uint64_t bytes);
+
+struct gpu_error_row {
+	const char *bus_id, *comm, *text;
+	uint32_t code, pid;
+	uint64_t at_ns; /* boot time where it is written, wall time where it is read */
+};
+int store_gpu_error(struct store *s, const struct gpu_error_row *row);
 
 struct incident_row {
 	int64_t id; /* 0: make one and set it; else extend that one */
@@ -294,6 +313,36 @@ struct system_info {
 };
 int store_each_system(struct store *s, struct window w,
 		      int (*fn)(const struct system_info *, void *), void *arg);
+
+struct gpu_info {
+	int64_t id;
+	const char *name, *uuid, *bus_id;
+	uint32_t index;
+};
+/* Those with a sample in the window, by number. */
+int store_each_gpu(struct store *s, struct window w, int (*fn)(const struct gpu_info *, void *),
+		   void *arg);
+
+struct gpu_second_info {
+	int64_t gpu;
+	uint64_t at_ns;
+	struct gpu_values values;
+};
+/* By GPU, then time. */
+int store_each_gpu_second(struct store *s, struct window w,
+			  int (*fn)(const struct gpu_second_info *, void *), void *arg);
+
+struct gpu_process_info {
+	int64_t gpu;
+	uint32_t pid;
+	uint64_t first_ns, last_ns;
+	uint64_t mem_used, mem_max; /* or GPU_BYTES_UNKNOWN */
+};
+int store_each_gpu_process(struct store *s, struct window w,
+			   int (*fn)(const struct gpu_process_info *, void *), void *arg);
+
+int store_each_gpu_error(struct store *s, struct window w,
+			 int (*fn)(const struct gpu_error_row *, void *), void *arg);
 
 /* Those seen in the window, oldest first. */
 int store_each_incident(struct store *s, struct window w,

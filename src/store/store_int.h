@@ -36,6 +36,10 @@ enum stmt_id {
 	STMT_HOST_EVENT,
 	STMT_SYSTEM_SECOND,
 	STMT_CORE_SECOND,
+	STMT_GPU,
+	STMT_GPU_SECOND,
+	STMT_GPU_PROCESS,
+	STMT_GPU_ERROR,
 	STMT_INCIDENT,
 	STMT_INCIDENT_MORE,
 	STMT_LOSS,
@@ -93,6 +97,9 @@ static inline int64_t store_number(uint64_t value)
 #define STATE_COLUMN(id, name, text) ", " #name "_ns"
 #define COUNTER_COLUMN(id, text) ", " COLUMN_##id
 #define ACCOUNT_COLUMNS STATES(STATE_COLUMN) COUNTERS(COUNTER_COLUMN)
+
+#define GPU_COLUMN(id, per, max) ", " #id
+#define GPU_COLUMNS GPU_VALUES(GPU_COLUMN)
 
 /* ---- writing one row: its values in the order of the statement's parameters ---- */
 

@@ -85,6 +85,24 @@ static int fill_host(struct store *s, uint32_t i)
 	return 0;
 }
 
+static int fill_gpus(struct store *s, uint32_t i)
+{
+	struct gpu_row row = {
+		.index = i, .name = hostile[i], .uuid = hostile[i], .bus_id = hostile[i]
+	};
+	struct gpu_values values = { .known = 1ull << GPU_util_pct, .value = { 21500 } };
+	struct gpu_error_row error = {
+		.bus_id = hostile[i], .comm = hostile[i], .text = hostile[i], .code = i
+	};
+	int64_t gpu = 0;
+
+	CHECK(!store_gpu(s, i, &row, &gpu));
+	CHECK(!store_gpu_second(s, gpu, i, &values));
+	CHECK(!store_gpu_process(s, gpu, i, i, i, i));
+	CHECK(!store_gpu_error(s, &error));
+	return 0;
+}
+
 static int fill(struct store *s)
 {
 	struct account_row account = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -126,7 +144,8 @@ static int fill(struct store *s)
 		CHECK(!store_call(s, thread, &rec, NULL));
 		CHECK(!store_coverage(s, process, &coverage));
 		CHECK(!store_loss(s, i, hostile[i], i));
-		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_stacks(s, thread, i))
+		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_gpus(s, i) ||
+		    fill_stacks(s, thread, i))
 			return 1;
 	}
 	CHECK(!store_account(s, 20, &account));
@@ -190,7 +209,8 @@ TEST(store_dump_and_load_give_the_same_trace)
 		"call_culprit", "chain",       "hop",           "wait_second",   "call_wait",
 		"step",         "step_second", "host_event",    "system_second", "core_second",
 		"incident",     "loss",        "account",       "coverage",      "frame",
-		"stack",        "stack_frame", "sample_second", "blamed",        "idle_second"
+		"stack",        "stack_frame", "sample_second", "blamed",        "idle_second",
+		"gpu",          "gpu_second",  "gpu_process",   "gpu_error"
 	};
 	struct store *s, *copy;
 	char *text, *again;

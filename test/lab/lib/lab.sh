@@ -14,6 +14,7 @@
 . "$LAB/lib/net.sh"
 
 dry=${LAB_DRY:-}
+trace_opts= # more options for the tracer
 within= # command before a workload's own: the control group or the namespace it is to live in
 truth=  # function that prints how much time was lost so far, in ns; none: not known
 shm=$(mktemp -d -p /dev/shm) || exit 1
@@ -215,7 +216,8 @@ trace() {
 		sleep 0.3
 	else
 		[ -z "${all:-}" ] || taskset -cp "$all" $$ >/dev/null # it starts where there is room
-		trace_with --slow 1ms
+		# shellcheck disable=SC2086 # words
+		trace_with --slow 1ms $trace_opts
 		[ -z "${all:-}" ] || keep_off $$ "$tracer"
 	fi
 	attached
@@ -284,6 +286,19 @@ answer() {
 	# shellcheck disable=SC2086 # words
 	"$python" "$LAB/lib/answer.py" "$dir/answer" $family || die "no answer"
 	"$culprit" explain --db "$db" | sed 's/^/  /'
+}
+
+# ---- what the GPU says of itself: a simulated NVML, see ../../sim/README.md
+
+# nvml: the tracer is to ask it; gpu_says LINE...: from now on
+nvml() {
+	cp "$sim/libnvidia-ml.so.1" "$shm/"
+	trace_opts="--nvml $shm/libnvidia-ml.so.1"
+}
+
+gpu_says() {
+	printf '%s\n' "pids $training:2000000000" "$@" >"$shm/conf"
+	mv "$shm/conf" "$shm/libnvidia-ml.so.1.conf"
 }
 
 # ---- the shapes that most scenarios have

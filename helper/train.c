@@ -13,6 +13,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "helper/old_glibc.h"
+
 #define LAYERS 56
 #define BATCH 3200000
 #define BATCH_PAGEABLE 96000000
