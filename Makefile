@@ -71,7 +71,7 @@ $(OUT)/probe.skel.h: $(OUT)/probe/probe.bpf.o
 # ---- the simulated GPU; see test/sim/README.md
 
 SIM_LIBS := $(OUT)/sim/libcudart.so.13 $(OUT)/sim/libcuda.so.1 $(OUT)/sim/libnccl.so.2
-SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c
+SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c test/sim/nccl.c
 # Every entry begins with push %rbp, as NVIDIA's do: a probe there costs what it costs in reality.
 SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthread \
 	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
@@ -80,7 +80,7 @@ sim: $(SIM_LIBS) $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
-$(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/ops.h
+$(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/ops.h wire/nccl.def wire/nccl.h wire/event.h
 	mkdir -p $(@D)
 	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) $(SIM_LIB) -Wl,-soname,$(@F) -o $@ $(SIM_SRC) -ldl
 $(OUT)/sim/%.py: test/sim/%.py

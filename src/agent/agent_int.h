@@ -11,6 +11,7 @@
 #include "agent/incidents.h"
 #include "agent/lines.h"
 #include "agent/pythons.h"
+#include "agent/ranks.h"
 #include "agent/rhythm.h"
 #include "agent/roster.h"
 #include "agent/stalls.h"
@@ -60,6 +61,7 @@ struct agent {
 	struct idling *idling;
 	struct stalls *stalls;
 	struct hostside *hostside;
+	struct ranks *ranks;
 	struct incidents *incidents;
 	struct exited *exited;
 	size_t exited_count;
