@@ -48,7 +48,7 @@
 	X(launch_bound, now, "launch-bound", "kernels too small to be launched one by one")        \
 	X(alloc_churn, now, "alloc-churn", "GPU memory allocated and freed all the time")          \
 	X(cold_start, now, "cold-start", "opening the GPU and loading code")                       \
-	X(straggler, later, "straggler", "another rank was late")                                  \
+	X(straggler, now, "straggler", "another rank was late")                                    \
 	X(unknown, now, "unknown", "a wait that could not be followed to its end")
 
 enum cause_id {
@@ -156,6 +156,14 @@ struct finding {
 	char fix[FIXES_MAX][384]; /* a command in it is never cut */
 	int fixes;
 	char basis[256]; /* what the evidence class rests on */
+	int64_t rank, by_rank; /* where it is, and of the culprit; meant only where ... */
+	bool ranked, by_ranked;
+	struct
+	{ /* a straggler's own finding, in short: what makes it late; cause NULL: not known */
+		const char *cause;
+		char title[160];
+		uint64_t lost_ns;
+	} own;
 	/* Which rows of `call` can carry it: bits of enum state and of enum op_class. */
 	uint32_t states, places;
 };

@@ -58,6 +58,10 @@ uint64_t group_ns(const struct summary *s, const struct group *g);
 char *line_text(const struct line *line, const char *python_note, char *dst, size_t cap);
 const char *line_why(const struct line *line, const char *python_note);
 
+/* print_json_rank.c: "because", of a straggler. */
+struct json;
+void json_own_cause(struct json *j, const struct finding *f);
+
 /* print_lines.c: parts of the text. */
 void print_where(const struct finding *f, FILE *out);
 void print_stacks(const struct explanation *e, const struct finding *f, FILE *out);

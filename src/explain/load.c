@@ -550,6 +550,8 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 		err = store_each_system(s, w, on_system, &l);
 	if (!err)
 		err = store_each_loss(s, w, on_loss, &l);
+	if (!err)
+		err = load_ranks(s, w, ret);
 	if (err) {
 		facts_release(ret);
 		return err;
@@ -560,6 +562,7 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 	for (int i = 0; i < ret->threads; i++)
 		mark_warm_up(&ret->thread[i]);
 	facts_classify(ret);
+	facts_meet(ret);
 	return 0;
 }
 
@@ -582,5 +585,6 @@ void facts_release(struct facts *f)
 	free(f->system);
 	free(f->descent);
 	free(f->belonging);
+	free(f->coll);
 	*f = (struct facts){ 0 };
 }

@@ -147,6 +147,9 @@ static void print_finding(const struct explanation *e, const struct finding *f, 
 	if (f->object.name[0])
 		fprintf(out, "          %s %s\n", thing_key(&f->object), f->object.name);
 	print_culprits(f, out);
+	if (f->own.cause)
+		fprintf(out, "          which is late itself by %s: %s\n", f->own.cause,
+			f->own.title);
 	print_chain(f, out);
 	print_stacks(e, f, out);
 	print_effects(f, out);

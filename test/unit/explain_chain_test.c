@@ -333,7 +333,7 @@ EXPLAIN_TEST(explain_of_a_healthy_time_says_what_was_looked_for)
 					    " gil,",
 					    " unknown.\n",
 					    "Not looked for yet: gpu-throttled,",
-					    " straggler.\n" };
+					    " straggler," };
 
 	if (fill("/data/x"))
 		return 1;

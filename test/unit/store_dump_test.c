@@ -90,7 +90,7 @@ static int fill_ranks(struct store *s, int64_t process, int64_t thread, uint32_t
 	struct communicator_row row = { .process = process,
 					.handle = UINT64_MAX - i,
 					.hash = i % 2 ? UINT64_MAX : 0,
-					.rank = i % 3 ? i : -1,
+					.rank = i % 3 ? (int64_t)i : -1,
 					.nranks = 32,
 					.made_by = i % 2 ? &op_table[OP_ncclCommInitRank] : NULL,
 					.made_boot_ns = i };

@@ -210,7 +210,7 @@ DIR_TEST(store_open_of_another_versions_trace_refuses_and_says_what_to_do)
 		CHECK(strstr(why(err), trace_db));
 	}
 	CHECK_STR(find_file(".corrupt-"), "");
-	if (foreign_exec("PRAGMA user_version=3"))
+	if (foreign_exec("PRAGMA user_version=4"))
 		return 1;
 	return reads_as_made();
 }
