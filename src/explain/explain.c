@@ -66,56 +66,6 @@ static double unexplained_pct(const struct facts *f)
 	return percent(unknown, total);
 }
 
-/* ---- stragglers ---- */
-
-static bool is_straggler(const struct finding *f)
-{
-	return streq(f->cause, cause_name(CAUSE_straggler));
-}
-
-/* The largest finding about the rank that is late, at the time when it was: NULL if there is none. */
-static const struct finding *own_finding(const struct explanation *e, const struct finding *f)
-{
-	const struct finding *best = NULL;
-
-	for (int i = 0; i < e->findings; i++) {
-		const struct finding *o = &e->finding[i];
-
-		if (o->pid != f->culprit[0].pid || is_straggler(o) || !streq(o->node, f->node) ||
-		    o->last_ns < f->first_ns || o->first_ns > f->last_ns)
-			continue;
-		if (!best || o->lost_ns > best->lost_ns)
-			best = o;
-	}
-	return best;
-}
-
-/* Who makes others wait has a reason of its own, and that is what has to be mended. */
-static void add_own_causes(struct explanation *e)
-{
-	for (int i = 0; i < e->findings; i++) {
-		struct finding *f = &e->finding[i];
-		const struct finding *own;
-		size_t len = strlen(f->title);
-
-		if (!is_straggler(f))
-			continue;
-		own = own_finding(e, f);
-		if (!own) {
-			add_fix(f, "what makes it late is not known: nothing else was found about "
-				   "that process");
-			continue;
-		}
-		f->own.cause = own->cause;
-		f->own.lost_ns = own->lost_ns;
-		memcpy(f->own.title, own->title, sizeof(f->own.title));
-		snprintf(f->title + len, sizeof(f->title) - len, ", because of %s", own->cause);
-		add_fix(f, "mend its own trouble first: %s", own->title);
-		if (own->fixes)
-			add_fix(f, "%s", own->fix[0]);
-	}
-}
-
 static void judge_all(const struct facts *f, struct explanation *e)
 {
 	for (int i = 0, n; i < f->threads; i += n) {
@@ -125,7 +75,7 @@ static void judge_all(const struct facts *f, struct explanation *e)
 		judge(f, &f->thread[i], n, e);
 		summarise(f, &f->thread[i], n, e);
 	}
-	add_own_causes(e);
+	add_own_causes(f, e);
 	e->unexplained_pct = unexplained_pct(f);
 }
 
@@ -177,27 +127,11 @@ static int by_calls(const void *x, const void *y)
 	return a->calls > b->calls ? -1 : a->calls < b->calls;
 }
 
-/* In front of what makes it late, which is part of it: several ranks lose by the one. */
-static void lift(struct explanation *e, int i)
-{
-	struct finding it = e->finding[i];
-
-	for (int k = 0; k < i; k++) {
-		if (e->finding[k].pid != it.culprit[0].pid || is_straggler(&e->finding[k]))
-			continue;
-		memmove(&e->finding[k + 1], &e->finding[k], (size_t)(i - k) * sizeof(*e->finding));
-		e->finding[k] = it;
-		return;
-	}
-}
-
 static void rank(struct explanation *e)
 {
 	if (e->findings)
 		qsort(e->finding, (size_t)e->findings, sizeof(*e->finding), by_lost);
-	for (int i = 1; i < e->findings; i++)
-		if (is_straggler(&e->finding[i]))
-			lift(e, i);
+	lift_stragglers(e);
 	if (e->summaries)
 		qsort(e->summary, (size_t)e->summaries, sizeof(*e->summary), by_calls);
 }

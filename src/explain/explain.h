@@ -156,6 +156,7 @@ struct finding {
 	char fix[FIXES_MAX][384]; /* a command in it is never cut */
 	int fixes;
 	char basis[256]; /* what the evidence class rests on */
+	bool counted; /* `count` is of waits, though there is no chain */
 	int64_t rank, by_rank; /* where it is, and of the culprit; meant only where ... */
 	bool ranked, by_ranked;
 	struct

@@ -33,6 +33,10 @@ const char *container_of(const char *cgroup, char *dst, size_t cap);
 void add_happenings(const struct facts *f, struct explanation *e);
 void happening_what(const struct happening *h, char *dst, size_t cap);
 
+/* straggler.c: why a rank is late, and its place among the findings, which are ranked already. */
+void add_own_causes(const struct facts *f, struct explanation *e);
+void lift_stragglers(struct explanation *e);
+
 /* idle.c: what the GPU waited for, of the threads [first, first + n). */
 void add_idle(const struct facts *f, const struct thread_facts *first, int n, struct summary *sum);
 void idle_part_of(const struct chain *c, struct idle_part *ret);

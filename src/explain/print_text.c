@@ -158,14 +158,14 @@ static void print_finding(const struct explanation *e, const struct finding *f, 
 	for (int i = 0; i < f->fixes; i++)
 		fprintf(out, "  %s %s\n", i ? "       " : "Fix:   ", f->fix[i]);
 	fprintf(out, "  Proof:  %s; %s\n", evidence_names[f->evidence], f->basis);
-	if (f->chain.hops && f->count)
+	if ((f->chain.hops || f->counted) && f->count)
 		fprintf(out, "          %s waits carry it", format_count(n, sizeof(n), f->count));
 	else if (f->ids)
 		fprintf(out, "          %s slow calls and gaps carry it",
 			format_count(n, sizeof(n), f->count));
 	for (int i = 0; i < f->ids && i < 4; i++)
 		fprintf(out, "%s %s:%" PRId64, i ? "" : ", e.g.", f->node, f->id[i]);
-	fputs((f->chain.hops && f->count) || f->ids ? "\n\n" : "\n", out);
+	fputs(((f->chain.hops || f->counted) && f->count) || f->ids ? "\n\n" : "\n", out);
 }
 
 /* Nothing found is not nothing wrong: say what was looked for, and what was not. */

@@ -11,7 +11,8 @@
 #include "base/util.h"
 #include "explain/measure.h"
 
-#define LAST_MIN_PCT 80.0 /* of the meetings in the seconds where it costs time */
+#define LAST_MIN_PCT 80.0 /* of the meetings that cost time, and of that time */
+#define SMALL_PART 10 /* a meeting that costs less than this part of the usual does not count */
 #define MEETINGS_MIN 10
 #define RANKS_MAX 1024 /* of a communicator on one host */
 #define TAIL_PART 4 /* all go on when it has come: soon, compared with how late it was */
@@ -115,11 +116,11 @@ static const struct thread_facts *thread_of(const struct facts *f, int64_t id)
 struct judged {
 	const struct thread_facts *thread; /* that waits */
 	const struct coll_facts *victim, *late; /* a row of each */
-	uint64_t lost, affected, first, last;
-	uint64_t tail; /* from the last arrival to the end of these waits */
-	uint64_t lost_all; /* to anybody, in the same seconds */
-	int meetings, last_count,
-		waited; /* in these seconds: of all, it is last; and it is waited for */
+	uint64_t lost, lost_all, affected, first, last; /* all: to anybody, in the same seconds */
+	/* Meetings in these seconds that cost time; those to which it came last: */
+	int meetings, late_count;
+	uint64_t late_ns;
+	uint64_t tail; /* ... from its arrival to the end of the wait */
 	int waiting_ranks;
 	bool guessed, aligned; /* that it waited for this; that it is the same */
 };
@@ -140,72 +141,106 @@ static int second_at(const struct thread_facts *t, uint64_t ns)
 	return lo < t->seconds ? lo : -1;
 }
 
-/* One meeting, seen by the victim. */
-static void add_meeting(const struct coll_facts *mine, const struct coll_facts *last,
-			const struct judged *who, struct judged *to)
-{
-	uint64_t lost = lost_to(mine, last);
+/* Its wait for a meeting, the last to come to it, and the second in which that was; -1: in none. */
+struct seen {
+	const struct coll_facts *mine, *last;
+	int second;
+};
 
-	to->meetings++;
-	to->lost_all += lost;
-	if (last->communicator != who->late->communicator)
-		return;
-	to->last_count++;
-	if (!lost)
-		return;
-	to->waited++;
-	to->lost += lost;
-	to->tail += mine->sync_end_ns - last->start_ns;
-	to->guessed |= !mine->sure;
-	to->aligned |= mine->aligned;
+static struct seen see(const struct cohort *c, int at, int n, const struct judged *who)
+{
+	struct seen s = { .second = -1 };
+
+	for (int k = at; k < at + n; k++)
+		if (c->at[k].communicator == who->victim->communicator)
+			s.mine = &c->at[k];
+	if (!s.mine || n < 2)
+		return s;
+	s.last = last_of(&c->at[at], n);
+	s.second = second_at(who->thread, s.mine->sync_end_ns);
+	return s;
 }
 
-static void add_meetings(const struct cohort *c, const struct judged *who, struct judged *seconds)
+/* What the victim lost to the suspect and to anybody, by second. */
+struct lost_second {
+	uint64_t ns, all_ns;
+	bool counts; /* enough of it to cost time */
+};
+
+static struct lost_second *lost_by_second(const struct cohort *c, const struct judged *who)
 {
+	struct lost_second *ret = xcalloc((size_t)who->thread->seconds + 1, sizeof(*ret));
+
 	for (int i = 0, n; i < c->n; i += n) {
-		const struct coll_facts *rows = &c->at[i], *mine = NULL;
-		int at;
+		struct seen s;
 
 		n = meeting(c, i);
-		for (int k = 0; k < n; k++)
-			if (rows[k].communicator == who->victim->communicator)
-				mine = &rows[k];
-		at = mine && n > 1 ? second_at(who->thread, mine->sync_end_ns) : -1;
-		if (at >= 0)
-			add_meeting(mine, last_of(rows, n), who, &seconds[at]);
+		s = see(c, i, n, who);
+		if (s.second < 0)
+			continue;
+		ret[s.second].all_ns += lost_to(s.mine, s.last);
+		if (s.last->communicator == who->late->communicator)
+			ret[s.second].ns += lost_to(s.mine, s.last);
 	}
+	return ret;
 }
 
-/* Only the seconds count in which it costs time. */
-static void judge_victim(const struct facts *f, const struct cohort *c, struct judged *j)
+static void add_seconds(struct lost_second *lost, struct judged *j)
 {
-	struct judged *seconds;
-
-	j->thread = thread_of(f, j->victim->thread);
-	if (!j->thread || !j->thread->seconds)
-		return;
-	seconds = xcalloc((size_t)j->thread->seconds, sizeof(*seconds));
-	add_meetings(c, j, seconds);
 	for (int i = 0; i < j->thread->seconds; i++) {
 		const struct second *s = &j->thread->second[i];
-		const struct judged *one = &seconds[i];
 		uint64_t total = second_total(s);
 
-		if (!total || percent(one->lost, total) < SHARE_MIN_PCT)
+		lost[i].counts = total && percent(lost[i].ns, total) >= SHARE_MIN_PCT;
+		if (!lost[i].counts)
 			continue;
-		j->lost += one->lost;
-		j->lost_all += one->lost_all;
-		j->tail += one->tail;
-		j->meetings += one->meetings;
-		j->last_count += one->last_count;
-		j->waited += one->waited;
-		j->guessed |= one->guessed;
-		j->aligned |= one->aligned;
+		j->lost += lost[i].ns;
+		j->lost_all += lost[i].all_ns;
 		j->affected += total;
 		j->last = s->at_ns;
 		j->first = j->first ? j->first : second_start(s);
 	}
-	free(seconds);
+}
+
+/* Who came last where it mattered; where all come together somebody is last, too. */
+static void add_meetings(const struct cohort *c, const struct lost_second *lost, uint64_t least,
+			 struct judged *j)
+{
+	for (int i = 0, n; i < c->n; i += n) {
+		struct seen s;
+		uint64_t ns;
+
+		n = meeting(c, i);
+		s = see(c, i, n, j);
+		ns = s.second >= 0 && lost[s.second].counts ? lost_to(s.mine, s.last) : 0;
+		if (!ns || ns < least)
+			continue;
+		j->meetings++;
+		if (s.last->communicator != j->late->communicator)
+			continue;
+		j->late_count++;
+		j->late_ns += ns;
+		j->tail += s.mine->sync_end_ns - s.last->start_ns;
+		j->guessed |= !s.mine->sure;
+		j->aligned |= s.mine->aligned;
+	}
+}
+
+static void judge_victim(const struct facts *f, const struct cohort *c, struct judged *j)
+{
+	struct lost_second *lost;
+	struct judged all;
+
+	j->thread = thread_of(f, j->victim->thread);
+	if (!j->thread)
+		return;
+	lost = lost_by_second(c, j);
+	add_seconds(lost, j);
+	all = *j;
+	add_meetings(c, lost, 0, &all);
+	if (all.late_count)
+		add_meetings(c, lost, all.late_ns / (uint64_t)all.late_count / SMALL_PART, j);
+	free(lost);
 }
 
 /* ---- is it the host of that rank? ---- */
@@ -238,7 +273,7 @@ static bool starves(const struct facts *f, const struct judged *j, bool *ret_idl
 static bool is_straggler(const struct judged *j)
 {
 	return j->thread && j->lost >= LOST_MIN_NS && j->meetings >= MEETINGS_MIN &&
-	       percent((uint64_t)j->last_count, (uint64_t)j->meetings) >= LAST_MIN_PCT &&
+	       percent((uint64_t)j->late_count, (uint64_t)j->meetings) >= LAST_MIN_PCT &&
 	       percent(j->lost, j->lost_all) >= LAST_MIN_PCT;
 }
 
@@ -269,7 +304,8 @@ static void tell(const struct facts *f, const struct cohort *c, const struct jud
 		.gain_low_pct =
 			idle ? percent(j->lost - min_u64(j->lost, j->tail), j->affected) : 0,
 		.gain_high_pct = percent(j->lost, j->affected),
-		.count = (uint64_t)j->waited,
+		.count = (uint64_t)j->late_count,
+		.counted = true,
 		.first_ns = j->first,
 		.last_ns = j->last,
 		.thread = j->thread->id,
@@ -288,11 +324,11 @@ static void tell(const struct facts *f, const struct cohort *c, const struct jud
 	snprintf(ret->title, sizeof(ret->title),
 		 "Straggler: %s (%s, pid %u) comes %s late, %d other rank%s wait%s", who,
 		 late->process_comm, late->pid,
-		 format_ns(by, sizeof(by), j->lost / (uint64_t)j->waited), j->waiting_ranks,
+		 format_ns(by, sizeof(by), j->late_ns / (uint64_t)j->late_count), j->waiting_ranks,
 		 j->waiting_ranks == 1 ? "" : "s", j->waiting_ranks == 1 ? "s" : "");
 	snprintf(ret->basis, sizeof(ret->basis),
-		 "it was the last of %d ranks seen in %d of %d collectives%s%s; %s", c->members,
-		 j->last_count, j->meetings,
+		 "it was the last of %d ranks in %d of %d collectives that cost time%s%s; %s",
+		 c->members, j->late_count, j->meetings,
 		 j->aligned ? ", which are told the same by when their waits ended" : "",
 		 j->guessed ? "; that the waits are for these is assumed" : "",
 		 idle ? "meanwhile its GPU had nothing to do"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define STREAMS 256 /* streams beyond these share the last place */
-#define DOZE_NS 200000l /* between two looks for the other ranks, where waiting blocks */
+#define DOZE_NS 400000l /* between two looks for the other ranks, where waiting blocks */
 #define COPY_INSIDE 3 /* cudaMemcpyDeviceToDevice */
 #define FIRST_HANDLE 0x302000000l /* where a real device's addresses begin */
 #define HANDLE_ALIGN 512
