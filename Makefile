@@ -113,9 +113,9 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_L
 FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -MMD -MP
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c \
-	src/chain/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c \
+	src/chain/*.c src/rank/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
-	usdt.c names.c system.c))
+	usdt.c names.c system.c environ.c))
 $(OUT)/fuzz/%.o: %.c
 	mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
