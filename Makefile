@@ -71,7 +71,7 @@ $(OUT)/probe.skel.h: $(OUT)/probe/probe.bpf.o
 # ---- the simulated GPU; see test/sim/README.md
 
 SIM_LIBS := $(OUT)/sim/libcudart.so.13 $(OUT)/sim/libcuda.so.1 $(OUT)/sim/libnccl.so.2
-SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c
+SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c test/sim/nccl.c
 # Every entry begins with push %rbp, as NVIDIA's do: a probe there costs what it costs in reality.
 SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthread \
 	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
@@ -80,7 +80,7 @@ sim: $(SIM_LIBS) $(OUT)/sim/libnvidia-ml.so.1 $(OUT)/sim/simgpu.py $(OUT)/sim/tr
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
-$(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/ops.h
+$(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/ops.h wire/nccl.def wire/nccl.h wire/event.h
 	mkdir -p $(@D)
 	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) $(SIM_LIB) -Wl,-soname,$(@F) -o $@ $(SIM_SRC) -ldl
 $(OUT)/sim/libnvidia-ml.so.1: test/sim/nvml.c helper/nvml.h
@@ -129,10 +129,10 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql $(wildcard demo/*.sql) $(
 FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -MMD -MP
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c \
-	src/chain/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c src/gpu/decode.c \
+	src/chain/*.c src/rank/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c src/gpu/decode.c \
 	src/gpu/xid.c \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
-	usdt.c names.c system.c))
+	usdt.c names.c system.c environ.c))
 $(OUT)/fuzz/%.o: %.c
 	mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@

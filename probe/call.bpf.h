@@ -320,6 +320,8 @@ static __always_inline __u64 argument(const __u64 reg[8], __u64 sp, __u32 n)
 	return value;
 }
 
+#include "probe/nccl.bpf.h"
+
 /* ---- events ---- */
 
 /* The thread that called, followed from now on if it was not. NULL: not to be counted. */
@@ -507,6 +509,8 @@ static __always_inline int on_enter(struct pt_regs *ctx)
 	f->stream = argument(reg, sp, op_args[op].stream);
 	f->aux = argument(reg, sp, op_args[op].aux);
 	f->out = argument(reg, sp, op_args[op].out);
+	if (nccl_args[op].kind)
+		nccl_enter(t, f, reg);
 	y->bytes += f->bytes;
 	copy_now(t, &f->at);
 	t->depth = depth + 1;
@@ -543,6 +547,10 @@ static __always_inline int on_return(struct pt_regs *ctx)
 	y = tally_of(t, op);
 	if (y && finish(t, y, &span))
 		tell_c_stack(ctx, op, span.frame->site, t->stack, false);
+	if (nccl_args[op].kind)
+		nccl_return(t, &t->frame[depth], span.ret);
+	else if (nccl_active && !depth && waits_for_device(op))
+		nccl_sync(t, &t->frame[depth]);
 	if (!depth) {
 		__u32 way = op_classes[op] == CLASS_COPY ? span.frame->aux & 7 : 0;
 

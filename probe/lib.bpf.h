@@ -10,6 +10,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "wire/event.h"
+#include "wire/nccl.h"
 
 #define SLICES 256 /* per CPU; 32 are too few under an I/O load, 128 beside a fork loop */
 #define NAME_MIN_NS 10000 /* a shorter wait is not worth the name of its waker */
@@ -76,6 +77,15 @@ struct frame {
 	struct snap at;
 };
 
+/* The call of NCCL that a thread is in: see nccl.bpf.h. */
+struct nccl_call {
+	__u64 sp; /* its frame's: calls of NCCL inside it are not counted */
+	__u64 hash, parent, seq, count;
+	__u32 number, group; /* group: so many are open */
+	__s32 type, redop, root, rank, nranks, color, key;
+	__u32 process; /* of `nccl_generation`: << 1 | does its process use NCCL? */
+};
+
 /*
  * What is usual for one op, call site and size, or for a gap between two ops: a running median, which
  * outliers do not move.
@@ -137,6 +147,7 @@ struct thread {
 	struct usual usual[USUALS];
 	struct frame frame[DEPTH];
 	struct frame counted; /* of an op without a return probe, while it is sent */
+	struct nccl_call nccl;
 	struct wait wait[WAITS]; /* the scheduler's again */
 };
 

@@ -330,7 +330,9 @@ struct blame {
 	X(no_tape, "threads whose rhythm is not kept: too many")                                   \
 	X(no_news, "stacks not told or stored: too many at once")                                  \
 	X(late_steal, "spans in which the hypervisor's time was told late")                        \
-	X(no_verdict, "stalls not judged one by one: too many at once")
+	X(no_verdict, "stalls not judged one by one: too many at once")                            \
+	X(no_comm, "NCCL calls without their communicator: too many of these")                     \
+	X(no_collective, "NCCL calls counted but not told: the ring was full")
 
 enum loss {
 #define X(id, text) LOSS_##id,

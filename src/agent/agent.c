@@ -77,6 +77,23 @@ static void on_record(const void *bytes, size_t len, void *arg)
 		stalls_add(a->stalls, &rec, p, call);
 }
 
+static void on_nccl(const void *bytes, size_t len, void *arg)
+{
+	const struct person *p;
+	struct nccl_record rec;
+	struct agent *a = arg;
+
+	if (decode_nccl(bytes, len, &rec)) {
+		a->undecodable++;
+		return;
+	}
+	p = person_of(a, rec.serial);
+	if (p)
+		ranks_record(a->ranks, &rec, p);
+	else
+		a->orphans++;
+}
+
 static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 {
 	const struct person *p;
@@ -238,8 +255,11 @@ static void bury(struct agent *a)
 	hash_each(a->blame_seen, forget_blame, a);
 	for (size_t i = 0; i < a->exited_count; i++) {
 		roster_exit(a->roster, a->exited[i].serial, &a->exited[i].info);
-		if (a->exited[i].info.leader)
+		if (a->exited[i].info.leader) {
 			lines_gone(a->lines, a->exited[i].info.pid);
+			capture_forget_comms(a->capture, a->exited[i].info.pid,
+					     a->exited[i].info.exited_ns);
+		}
 		waits_exit(a->waits, a->exited[i].serial);
 		rhythm_exit(a->rhythm, a->exited[i].serial);
 		capture_forget_tape(a->capture, a->exited[i].serial);
@@ -266,6 +286,7 @@ static void give_up_second(struct agent *a)
 	roster_free(a->roster);
 	a->roster = roster_new(a->store);
 	incidents_forget(a->incidents);
+	ranks_forget(a->ranks);
 	lines_rollback(a->lines);
 	blamed_forget(a->blamed);
 	gpus_forget(a->gpus);
@@ -303,6 +324,7 @@ static void tick(struct agent *a)
 	agent_stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
 	agent_stored(a, idling_store(a->idling, a->roster, a->lines, a->store, a->now));
 	agent_stored(a, hostside_store(a->hostside, a->capture, a->store, a->now));
+	agent_stored(a, ranks_store(a->ranks, a->capture, a->now, a->ending));
 	note_coverage(a);
 	bury(a);
 	if (a->ticks % REFRESH_TICKS == 0)
@@ -394,6 +416,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->opts.capture.on_lib = on_lib;
 	a->opts.capture.on_process = on_process;
 	a->opts.capture.on_news = on_news;
+	a->opts.capture.on_nccl = on_nccl;
 	a->opts.capture.arg = a;
 	if (opts->node)
 		str_copy(a->node, sizeof(a->node), opts->node);
@@ -426,6 +449,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
 	a->hostside = hostside_new();
 	a->gpus = gpus_new(!opts->no_gpu_samples, opts->nvml);
+	a->ranks = ranks_new(a->store);
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
@@ -506,6 +530,7 @@ void agent_close(struct agent *a)
 	stalls_free(a->stalls);
 	hostside_free(a->hostside);
 	gpus_free(a->gpus);
+	ranks_free(a->ranks);
 	incidents_free(a->incidents);
 	lines_free(a->lines);
 	pythons_free(a->pythons);

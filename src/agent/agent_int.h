@@ -12,6 +12,7 @@
 #include "agent/incidents.h"
 #include "agent/lines.h"
 #include "agent/pythons.h"
+#include "agent/ranks.h"
 #include "agent/rhythm.h"
 #include "agent/roster.h"
 #include "agent/stalls.h"
@@ -62,6 +63,7 @@ struct agent {
 	struct stalls *stalls;
 	struct hostside *hostside;
 	struct gpus *gpus;
+	struct ranks *ranks;
 	struct incidents *incidents;
 	struct exited *exited;
 	size_t exited_count;

@@ -43,6 +43,15 @@ static int on_record(void *ctx, void *data, size_t len)
 	return 0;
 }
 
+static int on_nccl(void *ctx, void *data, size_t len)
+{
+	struct capture *c = ctx;
+
+	if (c->opts.on_nccl)
+		c->opts.on_nccl(data, len, c->opts.arg);
+	return 0;
+}
+
 /* How many records were taken, or a negative errno. */
 static int take_records(struct capture *c, capture_fn fn, void *arg)
 {
@@ -52,6 +61,7 @@ static int take_records(struct capture *c, capture_fn fn, void *arg)
 	c->arg = arg;
 	c->taken = 0;
 	c->take_until = clock_boot_ns() + TAKE_NS;
+	(void)ring_buffer__consume(c->nccl); /* small, and its reader never stops it */
 	err = ring_buffer__consume(c->ring);
 	c->behind = err == -EAGAIN;
 	return err < 0 && err != -EAGAIN ? fail(err, "read the ring: %s", strerror(-err))
@@ -376,6 +386,11 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 		err = fail(-errno, "map the ring: %s", strerror(errno));
 		goto out;
 	}
+	c->nccl = ring_buffer__new(bpf_map__fd(c->probe->maps.nccl_ring), on_nccl, c, NULL);
+	if (!c->nccl) {
+		err = fail(-errno, "map the ring of NCCL: %s", strerror(errno));
+		goto out;
+	}
 	err = capture_open_stacks(c);
 	if (err)
 		goto out;
@@ -478,6 +493,7 @@ void capture_close(struct capture *c)
 	watch_close(c->watch);
 	ring_buffer__free(c->ring);
 	ring_buffer__free(c->news);
+	ring_buffer__free(c->nccl);
 	capture_unmap(c);
 	probe__destroy(c->probe);
 	free(c);

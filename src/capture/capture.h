@@ -13,6 +13,7 @@
 #include "capture/libs.h"
 #include "capture/link.h"
 #include "wire/event.h"
+#include "wire/nccl.h"
 #include "wire/python.h"
 
 struct capture;
@@ -32,6 +33,8 @@ struct capture_opts {
 	libs_fn on_lib; /* hears of each (process, library) pair; may be NULL */
 	process_fn on_process; /* hears of each process before its first call; may be NULL */
 	capture_fn on_news; /* hears of code objects and stacks: see wire/python.h; may be NULL */
+	capture_fn
+		on_nccl; /* hears of communicators and collectives: see wire/nccl.h; may be NULL */
 	void *arg; /* of all of these */
 };
 
@@ -134,6 +137,16 @@ void capture_forget_host_event(struct capture *c, const struct host_key *key);
 /* Errors of GPUs since the last look, where the driver has a tracepoint for them. */
 typedef void (*xid_event_fn)(const struct xid_event *event, void *arg);
 void capture_each_xid(struct capture *c, xid_event_fn fn, void *arg);
+
+/*
+ * Every communicator, with its counts. Those of programs that are gone are handed over once more and
+ * then forgotten.
+ */
+typedef void (*comm_fn)(const struct nccl_key *key, const struct nccl_comm *comm, void *arg);
+void capture_each_comm(struct capture *c, comm_fn fn, void *arg);
+
+/* The process ended at that time. */
+void capture_forget_comms(struct capture *c, uint32_t pid, uint64_t exited_ns);
 
 /* The name of a file that somebody waited for. -ENOENT: forgotten. */
 int capture_file_name(struct capture *c, const struct file_key *key, struct file_name *ret);

@@ -21,7 +21,7 @@ struct history_head {
 struct capture {
 	struct capture_opts opts;
 	struct probe *probe;
-	struct ring_buffer *ring, *news;
+	struct ring_buffer *ring, *news, *nccl;
 	struct bpf_link **samplers; /* one per CPU */
 	/* The kernel's, mapped: */
 	struct tally *tallies;

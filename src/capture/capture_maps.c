@@ -196,6 +196,50 @@ int capture_file_name(struct capture *c, const struct file_key *key, struct file
 	return bpf_map_lookup_elem(bpf_map__fd(c->probe->maps.files), key, ret) ? -ENOENT : 0;
 }
 
+/* ---- communicators ---- */
+
+/* Is it of the program that its process runs now? */
+static bool is_current(struct capture *c, const struct nccl_key *key, const struct nccl_comm *comm)
+{
+	struct nccl_process process;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(c->probe->maps.nccl_processes), &key->pid,
+				    &process) &&
+	       process.epoch == comm->epoch;
+}
+
+void capture_each_comm(struct capture *c, comm_fn fn, void *arg)
+{
+	int fd = bpf_map__fd(c->probe->maps.nccl_comms);
+	struct nccl_key key, stale[64];
+	struct nccl_comm comm;
+	int stales = 0;
+
+	if (!c->probe->bss->nccl_active)
+		return;
+	/* A key that is deleted begins the walk anew: they are collected first. */
+	for (struct nccl_key last, *prev = NULL; !bpf_map_get_next_key(fd, prev, &key);
+	     last = key, prev = &last) {
+		if (bpf_map_lookup_elem(fd, &key, &comm))
+			continue;
+		fn(&key, &comm, arg);
+		if (stales < (int)ARRAY_LEN(stale) && !is_current(c, &key, &comm))
+			stale[stales++] = key;
+	}
+	for (int i = 0; i < stales; i++)
+		if (!bpf_map_lookup_elem(fd, &stale[i], &comm) && !is_current(c, &stale[i], &comm))
+			bpf_map_delete_elem(fd, &stale[i]);
+}
+
+void capture_forget_comms(struct capture *c, uint32_t pid, uint64_t exited_ns)
+{
+	int fd = bpf_map__fd(c->probe->maps.nccl_processes);
+	struct nccl_process process;
+
+	if (!bpf_map_lookup_elem(fd, &pid, &process) && process.epoch <= exited_ns)
+		bpf_map_delete_elem(fd, &pid);
+}
+
 /* ---- counters ---- */
 
 void capture_each_tally(struct capture *c, tally_fn fn, void *arg)

@@ -32,6 +32,8 @@ static void place(struct finding *found, const struct thread_facts *first, int n
 		memcpy(found->cmdline, first[i].cmdline, sizeof(found->cmdline));
 		memcpy(found->python_note, first[i].python_note, sizeof(found->python_note));
 		memcpy(found->cgroup, first[i].cgroup, sizeof(found->cgroup));
+		found->rank = first[i].rank;
+		found->ranked = first[i].ranked;
 	}
 }
 
@@ -73,6 +75,7 @@ static void judge_all(const struct facts *f, struct explanation *e)
 		judge(f, &f->thread[i], n, e);
 		summarise(f, &f->thread[i], n, e);
 	}
+	add_own_causes(f, e);
 	e->unexplained_pct = unexplained_pct(f);
 }
 
@@ -128,6 +131,7 @@ static void rank(struct explanation *e)
 {
 	if (e->findings)
 		qsort(e->finding, (size_t)e->findings, sizeof(*e->finding), by_lost);
+	lift_stragglers(e);
 	if (e->summaries)
 		qsort(e->summary, (size_t)e->summaries, sizeof(*e->summary), by_calls);
 }

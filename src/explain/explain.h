@@ -16,44 +16,41 @@
 #define GROUPS_MAX 3
 #define CGROUP_LEN 256
 
-/*
- * The closed list of causes, by name, and what each means. The second column: is it looked for?
- * `later` needs a source that this version does not read.
- */
+/* The closed list of causes, by name, and what each means. */
 #define CAUSES(X)                                                                                  \
-	X(cpu_contention, now, "cpu-contention", "somebody else had the CPU")                      \
-	X(cpu_quota, now, "cpu-quota", "the CPU limit of a control group was used up")             \
-	X(disk_read, now, "disk-read", "waiting for a file to be read")                            \
-	X(disk_write, now, "disk-write", "waiting for a file to be written")                       \
-	X(nvme_timeout, now, "nvme-timeout", "a disk did not answer in time")                      \
-	X(dma_bounce, now, "dma-bounce", "data was copied on its way to a device")                 \
-	X(iommu_fault, now, "iommu-fault", "a device was refused its memory")                      \
-	X(network_retransmit, now, "network-retransmit", "packets were lost and sent again")       \
-	X(network_peer, now, "network-peer", "the other end of a connection took its time")        \
-	X(memory_reclaim, now, "memory-reclaim", "memory had to be freed before it could be used") \
-	X(page_fault, now, "page-fault", "memory was touched for the first time, page by page")    \
-	X(swap, now, "swap", "memory had to come back from swap")                                  \
-	X(oom, now, "oom", "the kernel killed a process for want of memory")                       \
-	X(lock, now, "lock", "another thread held a lock")                                         \
-	X(gil, now, "gil", "another thread held Python's interpreter lock")                        \
-	X(data_loader, now, "data-loader", "the next batch was not ready")                         \
-	X(python_gc, now, "python-gc", "Python collected garbage")                                 \
-	X(host_bound, now, "host-bound", "the program's own work left the GPU idle")               \
-	X(self_sleep, now, "self-sleep", "the program slept by itself")                            \
-	X(gpu_throttled, now, "gpu-throttled", "the GPU lowered its clocks")                       \
-	X(gpu_error, now, "gpu-error", "the GPU reported an error")                                \
-	X(gpu_shared, now, "gpu-shared", "another process used the GPU")                           \
-	X(copy_bound, now, "copy-bound", "copies between host and GPU")                            \
-	X(sync_too_often, now, "sync-too-often", "waiting for the GPU after every little work")    \
-	X(launch_bound, now, "launch-bound", "kernels too small to be launched one by one")        \
-	X(alloc_churn, now, "alloc-churn", "GPU memory allocated and freed all the time")          \
-	X(cold_start, now, "cold-start", "opening the GPU and loading code")                       \
-	X(straggler, later, "straggler", "another rank was late")                                  \
-	X(unknown, now, "unknown", "a wait that could not be followed to its end")
+	X(cpu_contention, "cpu-contention", "somebody else had the CPU")                           \
+	X(cpu_quota, "cpu-quota", "the CPU limit of a control group was used up")                  \
+	X(disk_read, "disk-read", "waiting for a file to be read")                                 \
+	X(disk_write, "disk-write", "waiting for a file to be written")                            \
+	X(nvme_timeout, "nvme-timeout", "a disk did not answer in time")                           \
+	X(dma_bounce, "dma-bounce", "data was copied on its way to a device")                      \
+	X(iommu_fault, "iommu-fault", "a device was refused its memory")                           \
+	X(network_retransmit, "network-retransmit", "packets were lost and sent again")            \
+	X(network_peer, "network-peer", "the other end of a connection took its time")             \
+	X(memory_reclaim, "memory-reclaim", "memory had to be freed before it could be used")      \
+	X(page_fault, "page-fault", "memory was touched for the first time, page by page")         \
+	X(swap, "swap", "memory had to come back from swap")                                       \
+	X(oom, "oom", "the kernel killed a process for want of memory")                            \
+	X(lock, "lock", "another thread held a lock")                                              \
+	X(gil, "gil", "another thread held Python's interpreter lock")                             \
+	X(data_loader, "data-loader", "the next batch was not ready")                              \
+	X(python_gc, "python-gc", "Python collected garbage")                                      \
+	X(host_bound, "host-bound", "the program's own work left the GPU idle")                    \
+	X(self_sleep, "self-sleep", "the program slept by itself")                                 \
+	X(gpu_throttled, "gpu-throttled", "the GPU lowered its clocks")                            \
+	X(gpu_error, "gpu-error", "the GPU reported an error")                                     \
+	X(gpu_shared, "gpu-shared", "another process used the GPU")                                \
+	X(copy_bound, "copy-bound", "copies between host and GPU")                                 \
+	X(sync_too_often, "sync-too-often", "waiting for the GPU after every little work")         \
+	X(launch_bound, "launch-bound", "kernels too small to be launched one by one")             \
+	X(alloc_churn, "alloc-churn", "GPU memory allocated and freed all the time")               \
+	X(cold_start, "cold-start", "opening the GPU and loading code")                            \
+	X(straggler, "straggler", "another rank was late")                                         \
+	X(unknown, "unknown", "a wait that could not be followed to its end")
 
 enum cause_id {
 	CAUSE_none,
-#define X(id, when, name, text) CAUSE_##id,
+#define X(id, name, text) CAUSE_##id,
 	CAUSES(X)
 #undef X
 		CAUSE_COUNT,
@@ -61,7 +58,6 @@ enum cause_id {
 
 struct cause {
 	const char *id, *title;
-	bool found; /* false: known by name, but not looked for in this version */
 };
 extern const struct cause causes[]; /* in the order of the enum, without none; ends with NULL */
 const char *cause_name(enum cause_id cause);
@@ -156,6 +152,15 @@ struct finding {
 	char fix[FIXES_MAX][384]; /* a command in it is never cut */
 	int fixes;
 	char basis[256]; /* what the evidence class rests on */
+	bool counted; /* `count` is of waits, though there is no chain */
+	int64_t rank, by_rank; /* where it is, and of the culprit; meant only where ... */
+	bool ranked, by_ranked;
+	struct
+	{ /* a straggler's own finding, in short: what makes it late; cause NULL: not known */
+		const char *cause;
+		char title[160];
+		uint64_t lost_ns;
+	} own;
 	/* Which rows of `call` can carry it: bits of enum state and of enum op_class. */
 	uint32_t states, places;
 };

@@ -41,6 +41,10 @@ void add_gpus(const struct facts *f, struct explanation *e);
 void print_gpus(const struct explanation *e, FILE *out);
 void json_gpus(struct json *j, const struct explanation *e);
 
+/* straggler.c: why a rank is late, and its place among the findings, which are ranked already. */
+void add_own_causes(const struct facts *f, struct explanation *e);
+void lift_stragglers(struct explanation *e);
+
 /* idle.c: what the GPU waited for, of the threads [first, first + n). */
 void add_idle(const struct facts *f, const struct thread_facts *first, int n, struct summary *sum);
 void idle_part_of(const struct chain *c, struct idle_part *ret);
@@ -65,6 +69,10 @@ uint64_t group_ns(const struct summary *s, const struct group *g);
 /* "forward() at train.py:142", or why it is not known. Returns dst. */
 char *line_text(const struct line *line, const char *python_note, char *dst, size_t cap);
 const char *line_why(const struct line *line, const char *python_note);
+
+/* print_json_rank.c: "because", of a straggler. */
+struct json;
+void json_own_cause(struct json *j, const struct finding *f);
 
 /* print_lines.c: parts of the text. */
 void print_where(const struct finding *f, FILE *out);

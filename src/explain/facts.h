@@ -106,6 +106,8 @@ struct thread_facts {
 	double quiet_host_ns; /* running between calls for each launch; negative: not known */
 	double quiet_launch_ns; /* all time for each launch; negative: not known */
 	bool always_faults; /* it never has few page faults */
+	int64_t rank; /* meant only where ... */
+	bool ranked;
 	bool feeds; /* launches a good part of what its process launches */
 };
 
@@ -136,6 +138,17 @@ struct host_facts {
 /* One pid is known to descend from another. */
 struct descent {
 	uint32_t parent, child;
+};
+
+/* A collective that a process waited for: the last of its communicator in front of that wait. */
+struct coll_facts {
+	int64_t process, thread, communicator;
+	uint64_t hash, seq; /* hash: the same in all ranks; 0: whose meeting it was is not known */
+	int64_t rank, nranks; /* -1: not known */
+	uint64_t start_ns; /* it arrived */
+	uint64_t sync_start_ns, sync_end_ns; /* it waited */
+	bool sure; /* it is certain that it waited for this one */
+	bool aligned; /* hash and seq are by when the waits ended, not by name */
 };
 
 /* Where somebody belongs who is not traced himself, from some time on. */
@@ -174,6 +187,9 @@ struct facts {
 	struct gpu_facts *gpu; /* by number */
 	struct gpu_error *gpu_error; /* by time */
 	int belongings, gpus, gpu_errors;
+	struct coll_facts
+		*coll; /* by hash, then sequence number: those of one meeting are together */
+	int colls;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
@@ -181,6 +197,8 @@ struct facts {
 /* load.c */
 int facts_load(struct store *s, struct window w, struct facts *ret);
 void facts_release(struct facts *f);
+int load_ranks(struct store *s, struct window w,
+	       struct facts *f); /* load_rank.c, the part of NCCL */
 
 /* load_gpu.c: the part of that which is about GPUs. */
 int facts_load_gpus(struct store *s, struct facts *f);
@@ -201,6 +219,11 @@ void facts_classify(struct facts *f);
 bool facts_disk_stuck(const struct host_facts *e);
 /* Is this the connection of `ours` (as stop.obj2), seen from either end? */
 bool same_socket(uint64_t ours, uint64_t theirs);
+
+/* meet.c: which collectives of different processes are the same; called by facts_load(). */
+void facts_meet(struct facts *f);
+/* Do two processes belong to one communicator? */
+bool facts_same_job(const struct facts *f, int64_t process, int64_t other);
 
 /* host.c: the part of that which is about running between calls. */
 void facts_loads(struct facts *f);
@@ -280,6 +303,7 @@ typedef bool (*rule_fn)(const struct facts *f, const struct thread_facts *first,
 	X(launch_bound)                                                                            \
 	X(alloc_churn)                                                                             \
 	X(cold_start)                                                                              \
+	X(straggler)                                                                               \
 	X(unknown)
 
 #define X(name)                                                                                    \

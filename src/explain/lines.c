@@ -88,6 +88,14 @@ static void add_wait(const struct facts *f, const struct finding *found, const s
 			tally(&of->culprit[i], stack_of(f, w, who), w->ns);
 }
 
+/* A wait for another rank looks like any wait for the GPU. */
+static bool is_about(const struct finding *found, const struct wait *w)
+{
+	if (streq(found->cause, cause_name(CAUSE_straggler)))
+		return w->verdict.healthy == HEALTHY_gpu;
+	return w->verdict.cause && streq(cause_name(w->verdict.cause), found->cause);
+}
+
 static void add_waits(const struct facts *f, const struct thread_facts *t,
 		      const struct finding *found, struct waits_of *of)
 {
@@ -97,8 +105,7 @@ static void add_waits(const struct facts *f, const struct thread_facts *t,
 		for (int k = 0; within(found, s) && k < s->waits; k++) {
 			const struct wait *w = &s->wait[k];
 
-			if (w->verdict.cause && streq(cause_name(w->verdict.cause), found->cause) &&
-			    found->places >> w->place & 1)
+			if (is_about(found, w) && found->places >> w->place & 1)
 				add_wait(f, found, w, of);
 		}
 	}
@@ -131,6 +138,7 @@ static const struct {
 	{ CAUSE_gpu_shared, 1u << CLASS_SYNC, false },
 	{ CAUSE_gpu_throttled, 1u << CLASS_SYNC, false },
 	{ CAUSE_gpu_error, 1u << CLASS_SYNC | 1u << CLASS_COPY, false },
+	{ CAUSE_straggler, 1u << CLASS_SYNC, false },
 	{ CAUSE_launch_bound, 1u << CLASS_LAUNCH, true },
 };
 
@@ -426,7 +434,7 @@ static const struct tally_stacks *own_of(const struct facts *f, const struct thr
 {
 	if (about_calls && !calls->total)
 		add_syncs(f, t, found, calls);
-	if (about_calls && calls->total)
+	if (about_calls && calls->total && calls->total >= waits->total)
 		return calls;
 	if (!is_work(found->cause) || waits->total * 2 >= found->lost_ns)
 		return waits;

@@ -552,6 +552,8 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 		err = facts_load_gpus(s, ret);
 	if (!err)
 		err = store_each_loss(s, w, on_loss, &l);
+	if (!err)
+		err = load_ranks(s, w, ret);
 	if (err) {
 		facts_release(ret);
 		return err;
@@ -562,6 +564,7 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 	for (int i = 0; i < ret->threads; i++)
 		mark_warm_up(&ret->thread[i]);
 	facts_classify(ret);
+	facts_meet(ret);
 	return 0;
 }
 
@@ -585,5 +588,6 @@ void facts_release(struct facts *f)
 	free(f->descent);
 	free(f->belonging);
 	facts_release_gpus(f);
+	free(f->coll);
 	*f = (struct facts){ 0 };
 }

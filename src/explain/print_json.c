@@ -76,7 +76,10 @@ static void json_where(struct json *j, const struct explanation *e, const struct
 	json_line(j, &f->where, f->python_note);
 	json_stack(j, e, f->where.stack);
 	json_cgroup(j, f->cgroup);
-	json_null(j, "rank");
+	if (f->ranked)
+		json_i64(j, "rank", f->rank);
+	else
+		json_null(j, "rank");
 	json_close(j, '}');
 }
 
@@ -127,6 +130,10 @@ static void json_object(struct json *j, const struct finding *f)
 	json_open(j, "object", '{');
 	if (f->object.name[0])
 		json_str(j, thing_key(&f->object), f->object.name);
+	if (f->by_ranked) {
+		json_i64(j, "rank", f->by_rank);
+		json_str(j, "node", f->node);
+	}
 	json_close(j, '}');
 }
 
@@ -220,7 +227,10 @@ static void json_own(struct json *j, const struct finding *f)
 		json_u64(j, "hop", 1);
 		json_u64(j, "pid", c->pid == PID_IRQ ? 0 : c->pid);
 		json_str(j, "comm", c->comm);
-		json_str(j, "what", c->cpus ? "had that CPU" : "used the same GPU");
+		json_str(j, "what",
+			 c->cpus        ? "had that CPU"
+			 : f->by_ranked ? "arrived last"
+					: "used the same GPU");
 		json_u64(j, "ns", c->ns);
 		json_str(j, "evidence", evidence_names[f->evidence]);
 		json_close(j, '}');
@@ -257,6 +267,7 @@ static void json_finding(struct json *j, const struct explanation *e, const stru
 	json_culprits(j, f);
 	json_groups(j, f);
 	json_object(j, f);
+	json_own_cause(j, f);
 	json_effects(j, f);
 	json_open(j, "gain_pct", '{');
 	json_f64(j, "low", f->gain_low_pct);

@@ -147,6 +147,9 @@ static void print_finding(const struct explanation *e, const struct finding *f, 
 	if (f->object.name[0])
 		fprintf(out, "          %s %s\n", thing_key(&f->object), f->object.name);
 	print_culprits(f, out);
+	if (f->own.cause)
+		fprintf(out, "          which is late itself by %s: %s\n", f->own.cause,
+			f->own.title);
 	print_chain(f, out);
 	print_stacks(e, f, out);
 	print_effects(f, out);
@@ -155,38 +158,29 @@ static void print_finding(const struct explanation *e, const struct finding *f, 
 	for (int i = 0; i < f->fixes; i++)
 		fprintf(out, "  %s %s\n", i ? "       " : "Fix:   ", f->fix[i]);
 	fprintf(out, "  Proof:  %s; %s\n", evidence_names[f->evidence], f->basis);
-	if (f->chain.hops && f->count)
+	if ((f->chain.hops || f->counted) && f->count)
 		fprintf(out, "          %s waits carry it", format_count(n, sizeof(n), f->count));
 	else if (f->ids)
 		fprintf(out, "          %s slow calls and gaps carry it",
 			format_count(n, sizeof(n), f->count));
 	for (int i = 0; i < f->ids && i < 4; i++)
 		fprintf(out, "%s %s:%" PRId64, i ? "" : ", e.g.", f->node, f->id[i]);
-	fputs((f->chain.hops && f->count) || f->ids ? "\n\n" : "\n", out);
+	fputs(((f->chain.hops || f->counted) && f->count) || f->ids ? "\n\n" : "\n", out);
 }
 
-/* Nothing found is not nothing wrong: say what was looked for, and what was not. */
+/* Nothing found is not nothing wrong: say what was looked for. */
 static void print_nothing_found(FILE *out)
 {
-	static const char *const before[] = { ".\nNot looked for yet:",
-					      "No stall found of the kinds that this version can "
-					      "explain:" };
+	int width = fprintf(out, "No stall found of the kinds that this version can explain:");
 
-	for (int found = 1; found >= 0; found--) {
-		int n = 0, width = fprintf(out, "%s", before[found]);
-
-		width = found ? width : 20;
-		for (const struct cause *c = causes; c->id; c++) {
-			if (c->found != found)
-				continue;
-			if (n++)
-				width += fprintf(out, ",");
-			if (width > 60) {
-				fputs("\n ", out);
-				width = 1;
-			}
-			width += fprintf(out, " %s", c->id);
+	for (const struct cause *c = causes; c->id; c++) {
+		if (c > causes)
+			width += fprintf(out, ",");
+		if (width > 60) {
+			fputs("\n ", out);
+			width = 1;
 		}
+		width += fprintf(out, " %s", c->id);
 	}
 	fputs(".\n\n", out);
 }

@@ -154,6 +154,9 @@ bool rule_gpu_shared(const struct facts *f, const struct thread_facts *first, in
 			if (other->process == first->process ||
 			    (k && f->thread[k - 1].process == other->process))
 				continue;
+			/* Ranks of one job have a GPU each; NCCL insists on it. */
+			if (facts_same_job(f, first->process, other->process))
+				continue;
 			if (!slower_with(f, &first[i], other, &h) || h.lost <= most)
 				continue;
 			most = h.lost;

@@ -10,13 +10,16 @@
 
 /* Every table, parents first. */
 static const char *const tables[] = {
-	"node",         "string",       "run",         "clock",         "process",
-	"thread",       "op",           "frame",       "stack",         "stack_frame",
-	"op_second",    "blame_second", "blamed",      "sample_second", "call",
-	"call_culprit", "chain",        "hop",         "wait_second",   "idle_second",
-	"call_wait",    "step",         "step_second", "host_event",    "system_second",
-	"core_second",  "gpu",          "gpu_second",  "gpu_process",   "gpu_error",
-	"incident",     "loss",         "account",     "coverage",
+	"node",          "string",        "run",          "clock",
+	"process",       "thread",        "op",           "frame",
+	"stack",         "stack_frame",   "op_second",    "blame_second",
+	"blamed",        "sample_second", "call",         "call_culprit",
+	"chain",         "hop",           "wait_second",  "idle_second",
+	"call_wait",     "step",          "step_second",  "host_event",
+	"system_second", "core_second",   "gpu",          "gpu_second",
+	"gpu_process",   "gpu_error",     "incident",     "loss",
+	"account",       "coverage",      "communicator", "communicator_second",
+	"collective",    "rank_env",
 };
 
 static void dump_text(FILE *out, const char *text)

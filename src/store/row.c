@@ -52,6 +52,17 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			     " max_ns=max(max_ns, excluded.max_ns)",
 	[STMT_STEP] = "INSERT INTO step VALUES(?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_STEP_SECOND] = "INSERT INTO step_second VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[STMT_COMMUNICATOR] = "INSERT INTO communicator VALUES(NULL,?,?,?,?,?,?,?,?,NULL)",
+	[STMT_COMMUNICATOR_RANK] = "UPDATE communicator SET rank=?2, nranks=?3 WHERE id=?1",
+	[STMT_COMMUNICATOR_GONE] = "UPDATE communicator SET gone_ns=?2 WHERE id=?1",
+	[STMT_COMMUNICATOR_SECOND] = "INSERT INTO communicator_second VALUES(?,?,?,?,?,?)"
+				     " ON CONFLICT(communicator, at_ns) DO UPDATE SET"
+				     " collectives=collectives+excluded.collectives,"
+				     " p2p=p2p+excluded.p2p, bytes=bytes+excluded.bytes,"
+				     " told=told+excluded.told",
+	[STMT_COLLECTIVE] = "INSERT INTO collective"
+			    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[STMT_RANK_ENV] = "INSERT OR REPLACE INTO rank_env VALUES(?,?,?,?,?)",
 	[STMT_HOST_EVENT] = "INSERT INTO host_event VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_SYSTEM_SECOND] = "INSERT INTO system_second(run, at_ns, busy_pct, iowait_pct,"
 			       " steal_pct, load1, running, blocked, mem_total_kb,"

@@ -331,6 +331,66 @@ CREATE TABLE step_second(
 	PRIMARY KEY(thread, at_ns)
 ) WITHOUT ROWID;
 
+-- A communicator of NCCL in one process. What is not known is NULL: it was made before anybody looked.
+CREATE TABLE communicator(
+	id INTEGER PRIMARY KEY,
+	process INTEGER NOT NULL REFERENCES process(id),
+	handle INTEGER NOT NULL,
+	hash INTEGER, -- the same in all of its ranks, on all hosts
+	parent INTEGER, -- hash of the one that it was split from
+	rank INTEGER, -- by the arguments; of a split: once all of its ranks were seen
+	nranks INTEGER,
+	made_by INTEGER REFERENCES op(id),
+	made_ns INTEGER,
+	gone_ns INTEGER -- NULL: not seen to end
+);
+
+-- Its operations, counted in full; told: those with a row in collective.
+CREATE TABLE communicator_second(
+	communicator INTEGER NOT NULL REFERENCES communicator(id),
+	at_ns INTEGER NOT NULL,
+	collectives INTEGER NOT NULL,
+	p2p INTEGER NOT NULL, -- sends and receives
+	bytes INTEGER NOT NULL,
+	told INTEGER NOT NULL,
+	PRIMARY KEY(communicator, at_ns)
+) WITHOUT ROWID;
+
+-- Single operations, and the synchronisation in which the process waited for them. At most 256 of a
+-- process in a second of the clock, the first ones: ranks of a host tell the same ones.
+CREATE TABLE collective(
+	communicator INTEGER NOT NULL REFERENCES communicator(id),
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	op INTEGER NOT NULL REFERENCES op(id),
+	seq INTEGER NOT NULL, -- from 1; sends and receives have a sequence of their own
+	datatype TEXT NOT NULL, -- 'float32'; a number where it has no name here
+	redop TEXT NOT NULL, -- 'sum'; '' = no such argument
+	root INTEGER, -- or peer; NULL: no such argument
+	count INTEGER NOT NULL, -- elements, as passed
+	bytes INTEGER, -- of these; NULL: the type is not known
+	stream INTEGER NOT NULL,
+	start_ns INTEGER NOT NULL, -- the rank arrived
+	dur_ns INTEGER NOT NULL, -- of the call, which only queues it
+	ret INTEGER NOT NULL,
+	grouped INTEGER NOT NULL, -- 1: between ncclGroupStart and End
+	joined TEXT NOT NULL, -- stream, device: it waited for this; event, copy, other: assumed; none
+	sync_op INTEGER REFERENCES op(id), -- NULL: none
+	sync_start_ns INTEGER,
+	sync_end_ns INTEGER,
+	waited_ns INTEGER, -- in that synchronisation, which others may share
+	last INTEGER NOT NULL -- 1: the last collective of its communicator in front of that
+);
+CREATE INDEX collective_start ON collective(start_ns);
+
+-- What the launcher told a process in its environment; NULL: nothing.
+CREATE TABLE rank_env(
+	process INTEGER PRIMARY KEY REFERENCES process(id),
+	rank INTEGER,
+	local_rank INTEGER,
+	world INTEGER,
+	source TEXT NOT NULL -- the variable with the rank
+);
+
 -- What happened on the host: see wire/event.h.
 CREATE TABLE host_event(
 	run INTEGER NOT NULL REFERENCES run(id),
@@ -516,3 +576,20 @@ JOIN node ON node.id = run.node
 JOIN op ON op.id = op_second.op
 WHERE op.class <> 'gap'
 GROUP BY process.id, op.id;
+
+-- Operations of NCCL with everything that is known of them.
+CREATE VIEW nccl_events AS
+SELECT node.name AS node, process.pid AS pid, string.text AS comm, op.symbol AS op,
+	communicator.hash AS comm_hash, coalesce(communicator.rank, rank_env.rank) AS rank,
+	coalesce(communicator.nranks, rank_env.world) AS world_size, seq, datatype,
+	redop AS reduce_op, root, count, bytes, stream, collective.start_ns AS time_ns,
+	dur_ns AS duration_ns,
+	waited_ns, joined, process.cgroup AS cgroup_id, process.id AS process, collective.communicator
+FROM collective
+JOIN communicator ON communicator.id = collective.communicator
+JOIN process ON process.id = communicator.process
+JOIN string ON string.id = process.comm
+JOIN run ON run.id = process.run
+JOIN node ON node.id = run.node
+JOIN op ON op.id = collective.op
+LEFT JOIN rank_env ON rank_env.process = process.id;

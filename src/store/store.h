@@ -9,6 +9,7 @@
 
 #include "chain/chain.h"
 #include "decode/record.h"
+#include "rank/join.h"
 #include "stack/stack.h"
 #include "step/step.h"
 #include "wire/gpu.h"
@@ -117,6 +118,27 @@ struct step_sum {
 };
 int store_step_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		      const struct step_sum *row);
+
+struct communicator_row {
+	int64_t process;
+	uint64_t handle, hash, parent; /* hash, parent: 0 is not known */
+	int64_t rank, nranks; /* -1: not known */
+	const struct op *made_by; /* NULL: before anybody looked */
+	uint64_t made_boot_ns;
+};
+int store_communicator(struct store *s, const struct communicator_row *row, int64_t *ret);
+int store_communicator_rank(struct store *s, int64_t communicator, int64_t rank, int64_t nranks);
+int store_communicator_gone(struct store *s, int64_t communicator, uint64_t boot_ns);
+
+struct communicator_counts {
+	uint64_t collectives, p2p, bytes, told;
+};
+int store_communicator_second(struct store *s, int64_t communicator, uint64_t at_boot_ns,
+			      const struct communicator_counts *row);
+int store_collective(struct store *s, int64_t communicator, const struct collective *c);
+/* -1: not told. */
+int store_rank_env(struct store *s, int64_t process, int64_t rank, int64_t local_rank,
+		   int64_t world, const char *source);
 
 /* name: of key->obj; cgroup: whose. "": not known. */
 int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh,
@@ -298,6 +320,30 @@ struct step_info {
 };
 int store_each_step_second(struct store *s, struct window w,
 			   int (*fn)(const struct step_info *, void *), void *arg);
+
+/* A collective that its process waited for; times are wall clock. */
+struct collective_row {
+	int64_t process, thread;
+	uint64_t hash, seq; /* hash 0: not known */
+	int64_t communicator;
+	int64_t rank, nranks; /* -1: not known */
+	const char *symbol;
+	bool sure; /* it is certain that it waited for this one */
+	uint64_t start_ns, sync_start_ns, sync_end_ns;
+};
+/*
+ * The last one of its communicator in front of each synchronisation, by communicator, then sequence
+ * number; no more than `limit` of the latest.
+ */
+int store_each_collective(struct store *s, struct window w, int limit,
+			  int (*fn)(const struct collective_row *, void *), void *arg);
+
+/* Which rank a process is, of the communicator with most ranks, or else by its environment. */
+struct rank_row {
+	int64_t process, rank, nranks; /* -1: not known */
+};
+int store_each_rank(struct store *s, struct window w, int (*fn)(const struct rank_row *, void *),
+		    void *arg);
 
 struct host_event_row {
 	const char *event, *comm, *name, *cgroup;

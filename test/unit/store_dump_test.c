@@ -103,6 +103,37 @@ static int fill_gpus(struct store *s, uint32_t i)
 	return 0;
 }
 
+static int fill_ranks(struct store *s, int64_t process, int64_t thread, uint32_t i)
+{
+	struct communicator_row row = { .process = process,
+					.handle = UINT64_MAX - i,
+					.hash = i % 2 ? UINT64_MAX : 0,
+					.rank = i % 3 ? (int64_t)i : -1,
+					.nranks = 32,
+					.made_by = i % 2 ? &op_table[OP_ncclCommInitRank] : NULL,
+					.made_boot_ns = i };
+	struct communicator_counts counts = { i, i, UINT64_MAX, i };
+	struct collective c = { .thread = thread,
+				.call = { .op = &op_table[OP_ncclReduce],
+					  .seq = i,
+					  .bytes_known = i % 2,
+					  .stream = UINT64_MAX,
+					  .type = "float32",
+					  .redop = "sum",
+					  .root = -7 },
+				.join = i % 2 ? JOIN_stream : JOIN_none,
+				.sync = i % 2 ? &op_table[OP_cudaStreamSynchronize] : NULL,
+				.sync_start_ns = 3,
+				.sync_end_ns = 4 };
+	int64_t id;
+
+	CHECK(!store_communicator(s, &row, &id));
+	CHECK(!store_communicator_second(s, id, i, &counts));
+	CHECK(!store_collective(s, id, &c));
+	CHECK(!store_rank_env(s, process, i, -1, 32, "RANK"));
+	return 0;
+}
+
 static int fill(struct store *s)
 {
 	struct account_row account = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -145,7 +176,7 @@ static int fill(struct store *s)
 		CHECK(!store_coverage(s, process, &coverage));
 		CHECK(!store_loss(s, i, hostile[i], i));
 		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_gpus(s, i) ||
-		    fill_stacks(s, thread, i))
+		    fill_stacks(s, thread, i) || fill_ranks(s, process, thread, i))
 			return 1;
 	}
 	CHECK(!store_account(s, 20, &account));
@@ -203,15 +234,44 @@ static char *dump(struct store *s)
 /* Every table has rows here, so one that the dump forgets is seen. */
 TEST(store_dump_and_load_give_the_same_trace)
 {
-	static const char *const tables[] = {
-		"node",         "string",      "run",           "clock",         "process",
-		"thread",       "op",          "op_second",     "blame_second",  "call",
-		"call_culprit", "chain",       "hop",           "wait_second",   "call_wait",
-		"step",         "step_second", "host_event",    "system_second", "core_second",
-		"incident",     "loss",        "account",       "coverage",      "frame",
-		"stack",        "stack_frame", "sample_second", "blamed",        "idle_second",
-		"gpu",          "gpu_second",  "gpu_process",   "gpu_error"
-	};
+	static const char *const tables[] = { "node",
+					      "string",
+					      "run",
+					      "clock",
+					      "process",
+					      "thread",
+					      "op",
+					      "op_second",
+					      "blame_second",
+					      "call",
+					      "call_culprit",
+					      "chain",
+					      "hop",
+					      "wait_second",
+					      "call_wait",
+					      "step",
+					      "step_second",
+					      "host_event",
+					      "system_second",
+					      "core_second",
+					      "incident",
+					      "loss",
+					      "account",
+					      "coverage",
+					      "frame",
+					      "stack",
+					      "stack_frame",
+					      "sample_second",
+					      "blamed",
+					      "idle_second",
+					      "gpu",
+					      "gpu_second",
+					      "gpu_process",
+					      "gpu_error",
+					      "communicator",
+					      "communicator_second",
+					      "collective",
+					      "rank_env" };
 	struct store *s, *copy;
 	char *text, *again;
 	int same;

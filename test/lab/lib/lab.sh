@@ -91,7 +91,7 @@ either() {
 
 # ---- workloads: scripts of work/, each with a state page behind a descriptor; see work/loop.py
 
-STATE_LOST=0 STATE_FAULT=16 STATE_READY=24
+STATE_LOST=0 STATE_FAULT=16 STATE_READY=24 STATE_GO=32
 
 # state PID OFFSET: a number of its state
 state() {
@@ -137,6 +137,22 @@ work() {
 	start "$on" "$script" --sync "$sync" --name "$called" --kernel-us "$kernel_us" "$@"
 	training=$worker
 	truth=work_lost
+}
+
+# job FAULT RANKS LATE OPTION...: the workload is a job of several ranks, of which the late one is guilty.
+# Their communicator is there before the tracer, or made later, when it is told to: `tell_ranks`.
+job() {
+	pick "" --when-told
+	with=$1 ranks=$2 late=$3 when=$picked
+	shift 3
+	work "$cpu" ranks "$with" --ranks "$ranks" --late "$late" --cpus "$cpu" "$other" --sync block --kernels 10 \
+		--kernel-us 1200 --host-ms 0.5 ${when:+"$when"} "$@"
+	# shellcheck disable=SC2046 # one word
+	guilty $(sed -n "s/^rank $late //p" "$said")
+}
+
+tell_ranks() {
+	set_state "$training" $STATE_GO 1
 }
 
 work_lost() {
@@ -307,6 +323,7 @@ gpu_says() {
 # With $sick the workload was started with its fault, and is traced like that.
 episode() {
 	trace
+	[ -z "${ranks:-}" ] || tell_ranks
 	if [ -z "${sick:-}" ]; then
 		sleep 2 # what is normal
 		fault "$training"
