@@ -167,12 +167,14 @@ struct span {
 	const struct frame *frame; /* NULL: a gap, or an op that is only counted */
 	__u64 aux; /* of a gap */
 	__u64 usual_ns;
+	bool blind; /* a gap that may hide launches: longer than those between two calls */
 };
 
 static __noinline int send(struct thread *t, const struct span *span, __u32 because)
 {
 	__u64 pid_tgid = t->settled ? t->settled : bpf_get_current_pid_tgid();
 	__u64 stack = t->settled ? NO_STACK_not_looked : current_stack(WALK_CALL);
+	__u64 begin = bpf_ktime_get_boot_ns();
 	struct call_event *e;
 
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
@@ -206,6 +208,7 @@ static __noinline int send(struct thread *t, const struct span *span, __u32 beca
 		e->counter[i] = t->now.counter[i] - span->from->counter[i];
 	pull_waits(t, span->from->ns, e);
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP); /* the reader polls: a wake-up costs the caller */
+	spend(record_ns, begin);
 	return 0;
 }
 
@@ -257,7 +260,8 @@ static __always_inline bool finish(struct thread *t, struct tally *y, struct spa
 	y->total_ns += dur;
 	if (dur > y->max_ns)
 		y->max_ns = dur;
-	y->hist[hist_bucket(dur) & (HIST_BUCKETS - 1)]++;
+	if (!span->blind)
+		y->hist[hist_bucket(dur) & (HIST_BUCKETS - 1)]++;
 	if (span->ret)
 		y->errors++;
 	if (!span->depth) {
@@ -271,9 +275,11 @@ static __always_inline bool finish(struct thread *t, struct tally *y, struct spa
 	if (span->frame)
 		u = usual_of(t, span->op, span->frame->bytes, span->frame->site);
 	else
-		u = usual_of(t, span->op, 0, (__u64)t->gap_after << 16 | span->aux);
+		u = usual_of(t, span->op, span->blind ? 2 : 0, /* a kind of its own */
+			     (__u64)t->gap_after << 16 | span->aux);
 	because = worth_sending(y, u, dur, span->ret);
-	if (t->settled && dur >= slow_ns)
+	/* Where launches are hidden to the end, nobody knows whether it made any. */
+	if (t->settled && dur >= slow_ns && !(span->blind && launches_hidden()))
 		because |= BECAUSE_OPEN;
 	span->usual_ns = u->n < USUAL_MIN ? 0 : u->ns;
 	learn(u, dur);
@@ -368,6 +374,7 @@ static __always_inline void close_gap(struct thread *t, __u32 next_op)
 		for (int i = 0; i <= STATE_STEAL; i++)
 			t->gap_wait_ns -= t->now.sum[i] - t->gap.sum[i];
 	}
+	span.blind = t->gap_era != launch_era || launches_hidden();
 	y = tally_of(t, OP_GAP);
 	if (y) {
 		y->calls++;
@@ -379,6 +386,7 @@ static __always_inline void close_gap(struct thread *t, __u32 next_op)
 static __always_inline void open_gap(struct thread *t, __u32 op)
 {
 	t->gap_after = op;
+	t->gap_era = launch_era;
 	copy_now(t, &t->gap);
 	t->in_gap = 1;
 }
@@ -441,6 +449,10 @@ static __always_inline int on_count(struct pt_regs *ctx)
 
 	if (!t || op >= OP_SLOTS)
 		return 0;
+	if (launches_hidden()) { /* the breakpoints are on their way out, or not all there yet */
+		count(late);
+		return 0;
+	}
 	tick(t);
 	if (t->depth)
 		drop_dead_frames(t, REG_SP(ctx));
@@ -547,6 +559,8 @@ static __always_inline int on_return(struct pt_regs *ctx)
 		__u32 way = op_classes[op] == CLASS_COPY ? span.frame->aux & 7 : 0;
 
 		open_gap(t, op);
+		if (launches_hidden() && op_classes[op] == CLASS_SYNC)
+			t->beat_op = OP_SLOTS; /* one is told from the next by what is hidden */
 		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns,
 		     on_stream(span.frame->stream));
 	}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 #include "cmd/live.h"
 
 static struct {
-	const char *db, *node, *attach;
+	const char *db, *node, *attach, *budget;
 	uint64_t duration, pid, slow, ring;
 	bool json, record_all, no_db, stack;
 } args = { .stack = true };
@@ -36,6 +37,8 @@ static const struct opt opts[] = {
 	{ "record-all", 0, OPT_FLAG, AT(record_all), NULL, "store every call one by one" },
 	{ "stack", 0, OPT_FLAG, AT(stack), NULL,
 	  "find the line of Python of calls and waits (default; --stack=false: do not look)" },
+	{ "budget", 0, OPT_STR, AT(budget), "PCT",
+	  "most that tracing may cost, in percent of the traced processes' time (default: 1; off: no limit)" },
 	{ "ring", 0, OPT_SIZE, AT(ring), "SIZE",
 	  "of the buffer to user space (default: 1m; 16m with --record-all)" },
 	{ "attach", 0, OPT_STR, AT(attach), "MODE",
@@ -43,10 +46,33 @@ static const struct opt opts[] = {
 	{ 0 },
 };
 
+#define BUDGET_PCT 1.0
+
+/* "0.5", "2%", "off". */
+static int read_budget(const char *text, double *ret)
+{
+	char *end;
+	double pct;
+
+	*ret = BUDGET_PCT / 100;
+	if (!text)
+		return 0;
+	*ret = 0;
+	if (streq(text, "off"))
+		return 0;
+	pct = strtod(text, &end);
+	if (end == text || (end[0] && !streq(end, "%")) || !(pct >= 0) || pct > 100)
+		return fail(-EINVAL, "--budget: '%s' is neither a percentage from 0 to 100 nor 'off'",
+			    text);
+	*ret = pct / 100;
+	return 0;
+}
+
 static int check_args(struct agent_opts *ret, char *path, size_t cap)
 {
 	enum attach_mode mode = args.attach ? attach_mode_named(args.attach) : ATTACH_AUTO;
 	char proc[64];
+	double budget;
 	int err;
 
 	if (mode == ATTACH_NONE)
@@ -60,6 +86,9 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 		return fail(-EINVAL, "--pid: %llu is no process id", (unsigned long long)args.pid);
 	if (args.node && (!args.node[0] || strlen(args.node) > 64))
 		return fail(-EINVAL, "--node: a name has 1 to 64 characters");
+	err = read_budget(args.budget, &budget);
+	if (err)
+		return err;
 	snprintf(proc, sizeof(proc), "/proc/%llu", (unsigned long long)args.pid);
 	if (args.pid && access(proc, F_OK))
 		return fail(-ESRCH, "--pid: there is no process %llu",
@@ -78,6 +107,7 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 			.slow_ns = args.slow,
 			.ring_bytes = args.ring,
 			.record_all = args.record_all,
+			.budget = budget,
 			.no_stack = !args.stack,
 			.mode = mode,
 		},

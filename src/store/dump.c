@@ -16,6 +16,7 @@ static const char *const tables[] = {
 	"call_culprit", "chain",        "hop",         "wait_second",   "idle_second",
 	"call_wait",    "step",         "step_second", "host_event",    "system_second",
 	"core_second",  "incident",     "loss",        "account",       "coverage",
+	"cost_second",  "shed",
 };
 
 static void dump_text(FILE *out, const char *text)
