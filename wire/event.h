@@ -329,6 +329,19 @@ enum loss {
 		LOSS_COUNT,
 };
 
+/* What is given up when tracing costs too much, in this order: see src/capture/budget.h. */
+#define SHEDS(X)                                                                                   \
+	X(launches, "launches")                                                                    \
+	X(stacks, "stacks")                                                                        \
+	X(detail, "scheduling of processes that make no calls")
+
+enum shed {
+#define X(id, text) SHED_##id,
+	SHEDS(X)
+#undef X
+		SHED_COUNT,
+};
+
 /* Whose switch it is. */
 enum switched { SWITCH_other, SWITCH_followed, SWITCH_related, SWITCH_KINDS };
 

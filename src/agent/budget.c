@@ -2,12 +2,6 @@
 /* What tracing cost, part by part, and what was not looked at to cost less. */
 #include "agent/agent_int.h"
 
-static const char *const shed_names[SHED_COUNT] = {
-#define X(id, text) #id,
-	SHEDS(X)
-#undef X
-};
-
 static void add_cost(struct cost_row *to, const struct cost_row *c)
 {
 	to->launch_ns += c->launch_ns;
@@ -30,6 +24,8 @@ void agent_note_cost(struct agent *a)
 	struct capture_spent now;
 	struct cost_row *c = &a->cost;
 
+	if (a->now <= a->cost_ns)
+		return;
 	capture_spent(a->capture, &now);
 	*c = (struct cost_row){
 		.launch_ns = now.launch_ns - old->launch_ns,
@@ -43,7 +39,7 @@ void agent_note_cost(struct agent *a)
 			    now.foreign_ns - old->foreign_ns,
 		.agent_ns = a->last.agent_ns,
 		.cpus_ns = (a->now - a->cost_ns) * (uint64_t)capture_cpus(a->capture),
-		.worst_pct = 100 * now.worst,
+		.worst_pct = 100 * (now.worst_ns - old->worst_ns) / (double)(a->now - a->cost_ns),
 		.budget_pct = 100 * a->opts.capture.budget,
 	};
 	a->spent = now;
@@ -51,8 +47,7 @@ void agent_note_cost(struct agent *a)
 	a->last.probe_ns = c->launch_ns + c->call_ns + c->stepped_ns + c->record_ns + c->stack_ns +
 			   c->switch_ns + c->related_ns;
 	add_cost(&a->cost_total, c);
-	if (c->cpus_ns)
-		agent_stored(a, store_cost(a->store, a->now, c));
+	agent_stored(a, store_cost(a->store, a->now, c));
 }
 
 static void on_shed(const struct shed_span *span, void *arg)

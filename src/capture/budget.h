@@ -12,17 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SHEDS(X)                                                                                   \
-	X(launches, "launches")                                                                    \
-	X(stacks, "stacks")                                                                        \
-	X(detail, "scheduling of processes that make no calls")
-
-enum shed {
-#define X(id, text) SHED_##id,
-	SHEDS(X)
-#undef X
-		SHED_COUNT,
-};
+#include "wire/event.h"
 
 /*
  * What was spent since the last time, as shares: 0.01 is 1 %. `launches` and `calls` are those of the

@@ -82,7 +82,7 @@ struct capture_spent {
 	uint64_t foreign_ns; /* on threads of processes that nobody asked for */
 	uint64_t late; /* launches not counted although they were paid for */
 	uint64_t sighted_ns; /* launches could be seen for so long */
-	double worst; /* the share of the process that paid most, when it was last looked at */
+	double worst_ns; /* paid by whoever paid most, look by look */
 };
 void capture_spent(struct capture *c, struct capture_spent *ret);
 

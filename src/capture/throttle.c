@@ -202,7 +202,7 @@ static void sample(struct throttle *t, uint64_t now, struct budget_sample *ret)
 				 a->switch_ns[SWITCH_other] + b->foreign_ns - a->foreign_ns) /
 			(wall * t->c->cpus_online),
 	};
-	t->spent.worst = ret->launches + ret->calls + ret->stacks + ret->detail;
+	t->spent.worst_ns += (ret->launches + ret->calls + ret->stacks + ret->detail) * wall;
 	t->agent_ns = cpu;
 	t->before = t->spent;
 	t->before_ns = now;

@@ -163,11 +163,6 @@ static void print_parts(const struct cost_row *c, uint64_t traced_ns)
 
 static void print_shed(const struct agent_status *s)
 {
-	static const char *const texts[SHED_COUNT] = {
-#define X(id, text) text,
-		SHEDS(X)
-#undef X
-	};
 	char ns[UNITS_CAP], n[UNITS_CAP];
 
 	for (int i = 0; i < SHED_COUNT; i++) {
@@ -176,7 +171,7 @@ static void print_shed(const struct agent_status *s)
 		if (!shed->ns)
 			continue;
 		printf("  to cost no more than %.3g %%, %s were not looked at for %s (%.0f %%)%s",
-		       100 * s->budget, texts[i], format_ns(ns, sizeof(ns), shed->ns),
+		       100 * s->budget, shed_texts[i], format_ns(ns, sizeof(ns), shed->ns),
 		       share(shed->ns, s->elapsed_ns), shed->now ? ", and still are not" : "");
 		if (i == SHED_launches)
 			printf("; estimated: %s more", format_count(n, sizeof(n), shed->calls));
@@ -294,18 +289,12 @@ static void json_cost(struct json *j, const struct agent_status *s)
 
 static void json_shed(struct json *j, const struct agent_status *s)
 {
-	static const char *const names[SHED_COUNT] = {
-#define X(id, text) #id,
-		SHEDS(X)
-#undef X
-	};
-
 	json_open(j, "shed", '[');
 	for (int i = 0; i < SHED_COUNT; i++) {
 		if (!s->shed[i].ns)
 			continue;
 		json_open(j, NULL, '{');
-		json_str(j, "what", names[i]);
+		json_str(j, "what", shed_names[i]);
 		json_u64(j, "ns", s->shed[i].ns);
 		json_bool(j, "now", s->shed[i].now);
 		if (i == SHED_launches)

@@ -58,7 +58,10 @@ struct second {
 	uint64_t sync_runnable_ns; /* waiting for a CPU inside such calls: the GPU may be busy */
 	uint64_t sync_state_ns[STATE_COUNT]; /* of sync_wait_ns */
 	uint64_t gpu_blocked_ns; /* blocked in calls that wait for the GPU, of all classes */
-	uint64_t launches, calls;
+	uint64_t launches, calls; /* launches: with those that were not looked at, by facts_scale() */
+	uint64_t hidden_ns; /* launches were not looked at */
+	uint64_t launches_seen;
+	bool launches_unknown; /* ... and too little was seen of them to tell */
 	struct short_sum short_gap, short_sync[LAYERS];
 	uint64_t gap_hist_ns, long_gap_ns; /* gaps by their distribution: all, from 1 ms on */
 	uint64_t blocking_copies; /* they wait for the GPU like a synchronisation */
@@ -145,6 +148,11 @@ struct belonging {
 	char cgroup[CGROUP_LEN];
 };
 
+/* Launches were not looked at. */
+struct shed_facts {
+	uint64_t from_ns, to_ns;
+};
+
 struct facts {
 	struct window window;
 	int cpus;
@@ -162,6 +170,8 @@ struct facts {
 	int descents;
 	struct belonging *belonging; /* by pid, then time */
 	int belongings;
+	struct shed_facts *shed; /* by time */
+	int sheds;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
@@ -169,6 +179,10 @@ struct facts {
 /* load.c */
 int facts_load(struct store *s, struct window w, struct facts *ret);
 void facts_release(struct facts *f);
+
+/* shed.c: read when launches were not looked at, and put estimates in place of launches that were not looked at. */
+int facts_load_shed(struct store *s, struct facts *f);
+void facts_scale(struct facts *f);
 
 /* verdicts.c: fill in what follows from the rest; called by facts_load(). */
 void facts_classify(struct facts *f);

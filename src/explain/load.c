@@ -550,12 +550,15 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 		err = store_each_system(s, w, on_system, &l);
 	if (!err)
 		err = store_each_loss(s, w, on_loss, &l);
+	if (!err)
+		err = facts_load_shed(s, ret);
 	if (err) {
 		facts_release(ret);
 		return err;
 	}
 	if (ret->threads)
 		qsort(ret->thread, (size_t)ret->threads, sizeof(*ret->thread), process_order);
+	facts_scale(ret);
 	mark_feeders(ret);
 	for (int i = 0; i < ret->threads; i++)
 		mark_warm_up(&ret->thread[i]);
@@ -582,5 +585,6 @@ void facts_release(struct facts *f)
 	free(f->system);
 	free(f->descent);
 	free(f->belonging);
+	free(f->shed);
 	*f = (struct facts){ 0 };
 }

@@ -430,7 +430,7 @@ CREATE TABLE cost_second(
 	other_ns INTEGER NOT NULL, -- ... of everybody else, and hits of processes that are not traced
 	agent_ns INTEGER NOT NULL, -- CPU time of the agent
 	cpus_ns INTEGER NOT NULL, -- the interval times the number of CPUs
-	worst_pct REAL NOT NULL, -- the share of the process that paid most, at the last look
+	worst_pct REAL NOT NULL, -- of the process that paid most, of its time
 	budget_pct REAL NOT NULL, -- 0 = no limit
 	PRIMARY KEY(run, at_ns)
 ) WITHOUT ROWID;
