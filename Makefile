@@ -76,7 +76,8 @@ SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c
 SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthread \
 	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
 	-Wl,-z,nodelete,-z,defs -s
-sim: $(SIM_LIBS) $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge
+sim: $(SIM_LIBS) $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge \
+		$(OUT)/sim/storm
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
@@ -86,7 +87,7 @@ $(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/ops.h
 $(OUT)/sim/%.py: test/sim/%.py
 	mkdir -p $(@D)
 	cp $< $@
-$(OUT)/sim/calls $(OUT)/sim/forge: $(OUT)/sim/%: test/sim/%.c
+$(OUT)/sim/calls $(OUT)/sim/forge $(OUT)/sim/storm: $(OUT)/sim/%: test/sim/%.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -rdynamic -o $@ $< -ldl
 

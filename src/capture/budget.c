@@ -18,6 +18,7 @@
 
 #define PERIOD_NS SECOND_NS /* of the windows in which launches are seen */
 #define ON_MIN_NS 20000000ull /* shorter ones would be all coming and going */
+#define ON_MAX_NS (2 * SECOND_NS)
 #define OFF_MIN_NS 200000000ull
 #define OFF_MAX_NS (20 * SECOND_NS)
 
@@ -97,8 +98,13 @@ static void look(struct budget *b, const struct budget_sample *s)
 {
 	double full;
 
-	if (s->sighted_ns * 4 < ON_MIN_NS)
+	if (s->sighted_ns * 4 < ON_MIN_NS) {
+		b->tail_now += s->launches * (double)s->ns;
+		b->tail = b->tail_now > b->tail ? b->tail_now : b->tail;
 		return;
+	}
+	b->tail = b->tail_now > 0 ? (b->tail + b->tail_now) / 2 : b->tail;
+	b->tail_now = 0;
 	full = s->launches * (double)s->ns / (double)s->sighted_ns;
 	b->full = full > b->full || !b->step[SHED_launches].shed ? full : (b->full + full) / 2;
 	if (b->step[SHED_launches].shed)
@@ -112,11 +118,12 @@ static void windows(const struct budget *b, struct budget_plan *ret)
 	duty = duty > 0.9 ? 0.9 : duty;
 	on = duty * (double)PERIOD_NS;
 	on = on < (double)ON_MIN_NS ? (double)ON_MIN_NS : on;
-	off = on / duty - on;
+	off = (b->full * on + b->tail) / (MARGIN * room(b)) - on;
 	if (off < (double)OFF_MIN_NS) {
 		off = (double)OFF_MIN_NS;
 		on = off * duty / (1 - duty);
 	}
+	on = on > (double)ON_MAX_NS ? (double)ON_MAX_NS : on;
 	ret->on_ns = (uint64_t)on;
 	ret->off_ns = min_u64((uint64_t)off, OFF_MAX_NS);
 }

@@ -50,6 +50,7 @@ struct budget {
 	double debt; /* share times ns: above the limit lately; below zero: credit */
 	uint64_t over_ns; /* without a break */
 	double full; /* launches, if they were seen all the time */
+	double tail, tail_now; /* share times ns, paid after a window: it takes time to end one */
 	unsigned calm, patience; /* windows in a row that would do without; as many are needed */
 };
 

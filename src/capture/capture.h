@@ -91,8 +91,7 @@ struct shed_span {
 	enum shed what;
 	uint64_t from_ns, to_ns; /* boot time; to_ns: so far */
 	double cost; /* the share that made it necessary */
-	uint64_t calls; /* launches that were missed: an estimate, by the rates before and after */
-	double rate; /* before: per ns */
+	uint64_t calls; /* launches that were missed: an estimate */
 	bool final; /* it is not told again */
 };
 

@@ -22,11 +22,25 @@
 #define TIMED_NS 2000
 
 #define SIGHT_MIN_NS 5000000ull /* shorter, and the rate of launches is not known */
+#define TIMED_MIN 20 /* other calls that are enough to tell how fast a program goes */
 #define PIDS_MAX 65536
 
 /* Of one process, since the last step of the budget. */
 struct paid {
 	uint64_t launch_ns, call_ns;
+};
+
+/* What was called in some time in which launches were seen. */
+struct sight {
+	uint64_t ns, launches, timed;
+};
+
+/* Something that is or was shed. */
+struct span {
+	struct shed_span told;
+	bool open, complete; /* complete: the sight after it is known */
+	struct sight before;
+	uint64_t timed_at, timed; /* other calls until it began; while it lasted */
 };
 
 struct throttle {
@@ -56,10 +70,9 @@ struct throttle {
 	uint64_t phase_ns; /* that is counted up to then */
 	bool in_window; /* while they are shed: they are seen since window_ns; else not since then */
 	uint64_t window_ns;
-	uint64_t launches; /* seen so far */
-	uint64_t launches_then, sighted_then; /* since a rate was known */
-	double rate; /* per ns, when they were seen last */
-	struct shed_span *span; /* not told, or not for the last time */
+	struct sight total, last; /* so far; in the last window, or look */
+	struct sight then; /* `total` when that was over */
+	struct span *span; /* not told, or not for the last time */
 	size_t spans;
 };
 
@@ -96,12 +109,13 @@ static void add_hits(struct throttle *t, const struct tally *y, uint64_t hits)
 		ns = hits * (cost->timed_ns ? cost->timed_ns : TIMED_NS);
 		paid->call_ns += ns;
 		t->spent.call_ns += ns;
+		t->total.timed += hits;
 		return;
 	}
 	ns = hits * (cost->count_ns ? cost->count_ns : COUNT_NS);
 	paid->launch_ns += ns;
 	t->spent.launch_ns += ns;
-	t->launches += hits;
+	t->total.launches += hits;
 }
 
 static void on_tally(uint32_t i, const struct tally *y, void *arg)
@@ -211,51 +225,76 @@ static void sample(struct throttle *t, uint64_t now, struct budget_sample *ret)
 
 /* ---- what was shed ---- */
 
-static struct shed_span *open_span(struct throttle *t, enum shed what)
-{
-	for (size_t i = 0; i < t->spans; i++)
-		if (t->span[i].what == what && !t->span[i].to_ns)
-			return &t->span[i];
-	return NULL;
-}
-
 static void begin_span(struct throttle *t, enum shed what, uint64_t now)
 {
 	t->span = xrealloc(t->span, t->spans + 1, sizeof(*t->span));
-	t->span[t->spans++] = (struct shed_span){ .what = what,
-						  .from_ns = now,
-						  .cost = t->budget.step[what].cost,
-						  .rate = what == SHED_launches ? t->rate : 0 };
+	t->span[t->spans++] = (struct span){
+		.told = { .what = what, .from_ns = now, .cost = t->budget.step[what].cost },
+		.open = true,
+		.before = t->last,
+		.timed_at = t->total.timed,
+	};
+}
+
+/*
+ * How many launches there were. Other calls are counted all the time, and a program makes so many
+ * launches for each of them; where there are too few of these, as many as in the time that was seen,
+ * although looking has made it slower.
+ */
+static void estimate(struct span *s, const struct sight *after)
+{
+	double launches = (double)(s->before.launches + after->launches);
+	uint64_t timed = s->before.timed + after->timed, ns = s->before.ns + after->ns;
+
+	if (s->told.what != SHED_launches || !ns)
+		return;
+	if (timed >= TIMED_MIN)
+		launches *= (double)s->timed / (double)timed;
+	else
+		launches *= (double)(s->told.to_ns - s->told.from_ns) / (double)ns;
+	s->told.calls = (uint64_t)launches;
+}
+
+static void extend(struct throttle *t, struct span *s, uint64_t now)
+{
+	if (!s->open)
+		return;
+	s->told.to_ns = now;
+	s->timed = t->total.timed - s->timed_at;
+	estimate(s, &(struct sight){ 0 });
 }
 
 static void end_span(struct throttle *t, enum shed what, uint64_t now)
 {
-	struct shed_span *span = open_span(t, what);
+	for (size_t i = 0; i < t->spans; i++) {
+		struct span *s = &t->span[i];
 
-	if (!span)
-		return;
-	span->to_ns = now;
-	span->calls = (uint64_t)(span->rate * (double)(now - span->from_ns));
-	span->final = what != SHED_launches;
+		if (!s->open || s->told.what != what)
+			continue;
+		extend(t, s, now);
+		s->open = false;
+		s->complete = what != SHED_launches;
+	}
 }
 
-/* They are seen again: what was hidden lies between the rates before and after it. */
-static void note_rate(struct throttle *t)
+/* They were seen: what was hidden before is like what came before and after it. */
+static void end_sight(struct throttle *t)
 {
-	uint64_t sighted = t->spent.sighted_ns - t->sighted_then;
+	struct sight now = { .ns = t->total.ns - t->then.ns,
+			     .launches = t->total.launches - t->then.launches,
+			     .timed = t->total.timed - t->then.timed };
 
-	if (sighted < SIGHT_MIN_NS)
+	if (now.ns < SIGHT_MIN_NS)
 		return;
-	t->rate = (double)(t->launches - t->launches_then) / (double)sighted;
-	t->launches_then = t->launches;
-	t->sighted_then = t->spent.sighted_ns;
+	t->last = now;
+	t->then = t->total;
 	for (size_t i = 0; i < t->spans; i++) {
-		struct shed_span *s = &t->span[i];
+		struct span *s = &t->span[i];
 
-		if (s->what != SHED_launches || !s->to_ns || s->final)
+		if (s->open || s->complete)
 			continue;
-		s->calls = (uint64_t)((s->rate + t->rate) / 2 * (double)(s->to_ns - s->from_ns));
-		s->final = true;
+		estimate(s, &now);
+		s->complete = true;
 	}
 }
 
@@ -266,15 +305,13 @@ void throttle_each_shed(struct throttle *t, shed_fn fn, void *arg)
 
 	pthread_mutex_lock(&t->lock);
 	for (size_t i = 0; i < t->spans; i++) {
-		struct shed_span s = t->span[i];
+		struct span *s = &t->span[i];
 
-		if (!s.to_ns) {
-			s.to_ns = now;
-			s.calls = (uint64_t)(s.rate * (double)(now - s.from_ns));
-		}
-		fn(&s, arg);
-		if (!s.final)
-			t->span[kept++] = t->span[i];
+		extend(t, s, now);
+		s->told.final = s->complete && !s->open;
+		fn(&s->told, arg);
+		if (!s->told.final)
+			t->span[kept++] = *s;
 	}
 	t->spans = kept;
 	pthread_mutex_unlock(&t->lock);
@@ -297,6 +334,7 @@ static void add_sight(struct throttle *t, uint64_t now)
 	if (!t->hidden) {
 		t->sighted_ns += now - t->phase_ns;
 		t->spent.sighted_ns += now - t->phase_ns;
+		t->total.ns += now - t->phase_ns;
 	}
 	t->phase_ns = now;
 }
@@ -309,7 +347,7 @@ static void hide(struct throttle *t)
 	now = clock_boot_ns();
 	add_sight(t, now);
 	measure(t);
-	note_rate(t);
+	end_sight(t);
 	begin_span(t, SHED_launches, now);
 	t->hidden = true;
 	pthread_mutex_unlock(&t->lock);
@@ -328,7 +366,9 @@ static void show(struct throttle *t)
 	t->c->probe->bss->launch_era++;
 	t->hidden = false;
 	t->phase_ns = clock_boot_ns();
+	measure(t);
 	end_span(t, SHED_launches, t->phase_ns);
+	t->then = t->total;
 	log_debug("launches shown: took %.1f ms", (double)(t->phase_ns - start) / 1e6);
 }
 
@@ -379,7 +419,7 @@ static void look(struct throttle *t)
 	now = clock_boot_ns();
 	add_sight(t, now);
 	if (!t->hidden)
-		note_rate(t);
+		end_sight(t);
 	sample(t, now, &s);
 	budget_step(&t->budget, &s, &t->plan);
 	if (!t->plan.shed[SHED_launches])
@@ -465,7 +505,7 @@ void throttle_stop(struct throttle *t)
 	for (enum shed i = 0; i < SHED_COUNT; i++)
 		end_span(t, i, now);
 	for (size_t i = 0; i < t->spans; i++)
-		t->span[i].final = true;
+		t->span[i].complete = true;
 	pthread_mutex_unlock(&t->lock);
 }
 

@@ -151,6 +151,7 @@ struct belonging {
 /* Launches were not looked at. */
 struct shed_facts {
 	uint64_t from_ns, to_ns;
+	uint64_t calls; /* how many there were in it: an estimate */
 };
 
 struct facts {

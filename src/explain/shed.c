@@ -17,6 +17,16 @@ struct sight {
 	uint64_t ns, launches, brief_ns, brief_count, long_ns;
 };
 
+/* Those of the window. */
+static uint64_t shed_calls(const struct shed_row *row, struct window w)
+{
+	uint64_t from = max_u64(row->from_ns, w.from_ns), to = min_u64(row->to_ns, w.to_ns);
+
+	return from < to ? (uint64_t)((double)row->calls * (double)(to - from) /
+				      (double)(row->to_ns - row->from_ns)) :
+			   0;
+}
+
 static int on_span(const struct shed_row *row, void *arg)
 {
 	struct facts *f = arg;
@@ -24,7 +34,7 @@ static int on_span(const struct shed_row *row, void *arg)
 	if (!streq(row->what, shed_names[SHED_launches]) || row->to_ns <= row->from_ns)
 		return 0;
 	f->shed = xrealloc(f->shed, (size_t)f->sheds + 1, sizeof(*f->shed));
-	f->shed[f->sheds++] = (struct shed_facts){ row->from_ns, row->to_ns };
+	f->shed[f->sheds++] = (struct shed_facts){ row->from_ns, row->to_ns, shed_calls(row, f->window) };
 	return 0;
 }
 
@@ -109,7 +119,10 @@ static void estimate(struct second *s, const struct sight *around)
 	s->launches = max_u64(s->launches_seen, scale(around->launches, around, total));
 	s->short_gap.ns = min_u64(scale(around->brief_ns, around, total), gaps);
 	s->short_gap.count = scale(around->brief_count, around, total);
-	s->long_gap_ns = min_u64(scale(around->long_ns, around, total), gaps);
+	/* A long gap says that the GPU was not fed: never claimed where most of the time is unseen. */
+	s->long_gap_ns = s->hidden_ns > total / 2 ?
+				 0 :
+				 min_u64(scale(around->long_ns, around, total), gaps);
 }
 
 static void scale_thread(const struct facts *f, struct thread_facts *t)
@@ -138,10 +151,33 @@ static void scale_thread(const struct facts *f, struct thread_facts *t)
 	free(seen);
 }
 
+/* How many there were in all is known better than how many each thread made: see throttle.c. */
+static void share_out(struct facts *f)
+{
+	uint64_t all = 0, ours = 0;
+
+	for (int i = 0; i < f->sheds; i++)
+		all += f->shed[i].calls;
+	for (int i = 0; i < f->threads; i++)
+		for (int k = 0; k < f->thread[i].seconds; k++)
+			ours += f->thread[i].second[k].launches -
+				f->thread[i].second[k].launches_seen;
+	for (int i = 0; all && ours && i < f->threads; i++) {
+		for (int k = 0; k < f->thread[i].seconds; k++) {
+			struct second *s = &f->thread[i].second[k];
+			double more = (double)(s->launches - s->launches_seen);
+
+			s->launches = s->launches_seen +
+				      (uint64_t)(more * (double)all / (double)ours);
+		}
+	}
+}
+
 void facts_scale(struct facts *f)
 {
 	for (int i = 0; i < f->threads; i++)
 		scale_thread(f, &f->thread[i]);
+	share_out(f);
 }
 
 /* ---- what is said of it ---- */
@@ -159,8 +195,7 @@ static int on_sum(const struct shed_row *row, void *arg)
 			continue;
 		sum->ns += to - from;
 		sum->spans++;
-		sum->calls += (uint64_t)((double)row->calls * (double)(to - from) /
-					 (double)(row->to_ns - row->from_ns));
+		sum->calls += shed_calls(row, e->window);
 		sum->first_ns = sum->first_ns ? sum->first_ns : from;
 		sum->last_ns = max_u64(sum->last_ns, to);
 		sum->cost_pct = row->cost_pct > sum->cost_pct ? row->cost_pct : sum->cost_pct;

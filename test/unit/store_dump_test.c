@@ -46,6 +46,8 @@ static int fill_waits(struct store *s, int64_t thread, uint32_t i)
 	CHECK(!store_call_wait(s, call, wait.chain, i));
 	CHECK(!store_step(s, thread, &step));
 	CHECK(!store_step_second(s, thread, i, &sum));
+	CHECK(!store_cost(s, i, &(struct cost_row){ .launch_ns = i, .worst_pct = 0.25 }));
+	CHECK(!store_shed(s, &(struct shed_row){ .what = "launches", .from_ns = i, .calls = i }));
 	return 0;
 }
 
@@ -190,7 +192,8 @@ TEST(store_dump_and_load_give_the_same_trace)
 		"call_culprit", "chain",       "hop",           "wait_second",   "call_wait",
 		"step",         "step_second", "host_event",    "system_second", "core_second",
 		"incident",     "loss",        "account",       "coverage",      "frame",
-		"stack",        "stack_frame", "sample_second", "blamed",        "idle_second"
+		"stack",        "stack_frame", "sample_second", "blamed",        "idle_second",
+		"cost_second",  "shed"
 	};
 	struct store *s, *copy;
 	char *text, *again;
