@@ -18,6 +18,7 @@
 #include "capture/calibrate.h"
 #include "capture/capture_int.h"
 #include "capture/gc.h"
+#include "capture/guard.h"
 #include "capture/kernel.h"
 
 #define RESCAN_NS (10 * 1000000000ull) /* the net under the kernel's events, */
@@ -354,6 +355,14 @@ static void forget_calibration(struct capture *c)
 
 /* ---- life ---- */
 
+static void yield_files(void *arg)
+{
+	struct capture *c = arg;
+
+	libs_yield(c->libs);
+	gc_yield(c->gc);
+}
+
 int capture_open(const struct capture_opts *opts, struct capture **ret)
 {
 	struct capture *c = xcalloc(1, sizeof(*c));
@@ -389,6 +398,9 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	c->libs = libs_new(&libs, on_lib, c);
 	c->gc = gc_new(c->opts.mode, bpf_program__fd(c->probe->progs.gc_start),
 		       bpf_program__fd(c->probe->progs.gc_done));
+	err = guard_new(yield_files, c, &c->guard);
+	if (err)
+		goto out;
 	calibrate(&libs, &c->cost);
 	forget_calibration(c);
 	c->probe->bss->only_pid = (uint32_t)opts->only_pid;
@@ -440,6 +452,8 @@ void capture_detach(struct capture *c)
 	if (c->detached)
 		return;
 	c->detached = true;
+	guard_free(c->guard); /* who wants to write waits until all is detached: that is soon */
+	c->guard = NULL;
 	if (c->probe && c->probe->bss)
 		c->probe->bss->stopped = true;
 	c->detaching = c->libs;

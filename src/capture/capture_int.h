@@ -41,6 +41,7 @@ struct capture {
 	struct gc_probes *gc; /* the interpreters' garbage collectors */
 	struct watch *watch;
 	struct throttle *throttle;
+	struct guard *guard;
 	struct capture_cost cost;
 	uint64_t rescan_at, drain_at;
 	struct {

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "capture/elf.h"
+#include "capture/guard.h"
 #include "capture/insn.h"
 #include "capture/maps.h"
 #include "wire/event.h"
@@ -39,6 +40,8 @@ struct entry {
 	struct site driver_site[OP_COUNT], launch_site[OP_COUNT];
 	size_t driver_sites, launch_sites;
 	int fd; /* of the library, for launches attached later */
+	bool guarded; /* nobody writes to it without our knowing */
+	bool given_up; /* ... somebody wanted to: it is not touched again */
 	struct user *user;
 	size_t users;
 	uint64_t unused_since;
@@ -53,7 +56,7 @@ struct libs {
 	bool hidden;
 	struct entry *entry[MAX_LIBS];
 	int count;
-	bool full_said;
+	bool full_said, unguarded_said;
 };
 
 struct libs *libs_new(const struct libs_opts *opts, libs_fn fn, void *arg)
@@ -181,7 +184,7 @@ static int show(const struct libs_opts *o, struct entry *e, struct links *to,
 	char path[64];
 	int err;
 
-	if (!n || to->count)
+	if (!n || to->count || e->given_up)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
 	err = link_sites(to, &count, path, sites, n);
@@ -270,6 +273,65 @@ static struct entry *entry_find(struct libs *l, enum op_lib id, const struct sta
 	return NULL;
 }
 
+static void entry_free(struct entry *e)
+{
+	if (e->guarded)
+		guard_release(e->fd);
+	if (e->fd >= 0)
+		close(e->fd);
+	free(e->user);
+	free(e);
+}
+
+/* May it be attached to? Not while somebody writes to it. */
+static bool take_guard(struct libs *l, struct entry *e)
+{
+	int err = guard_take(e->fd);
+
+	e->guarded = !err;
+	if (err == -EAGAIN) {
+		log_debug("%s is being written to: not traced yet", e->lib.path);
+		return false;
+	}
+	if (err && !l->unguarded_said) {
+		log_warn("%s must not be overwritten in place while it is traced: its file system "
+			 "knows no leases (%s)",
+			 e->lib.path, strerror(-err));
+		l->unguarded_said = true;
+	}
+	return true;
+}
+
+static void take_links(struct entry *e, struct links taken[3])
+{
+	struct links *of[] = { &e->links, &e->driver, &e->launches };
+
+	for (size_t k = 0; k < ARRAY_LEN(of); k++) {
+		taken[k] = *of[k];
+		*of[k] = (struct links){ 0 };
+	}
+}
+
+void libs_yield(struct libs *l)
+{
+	pthread_mutex_lock(&l->lock);
+	for (int i = 0; i < l->count; i++) {
+		struct entry *e = l->entry[i];
+		struct links taken[3], *all[] = { &taken[0], &taken[1], &taken[2] };
+
+		if (!e->guarded || !guard_broken(e->fd))
+			continue;
+		take_links(e, taken);
+		e->guarded = false;
+		e->given_up = true;
+		links_close(all, ARRAY_LEN(all)); /* the writer waits for this */
+		guard_release(e->fd);
+		str_copy(e->lib.note, sizeof(e->lib.note), "was overwritten while it was traced");
+		log_warn("%s is being overwritten: not traced until that is over", e->lib.path);
+	}
+	pthread_mutex_unlock(&l->lock);
+}
+
 static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat *st, int fd,
 			       const char *path)
 {
@@ -292,8 +354,12 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 		(uint64_t)st->st_mtim.tv_sec * 1000000000ull + (uint64_t)st->st_mtim.tv_nsec;
 	str_copy(e->lib.path, sizeof(e->lib.path), path);
 	elf_build_id(fd, e->lib.build_id, sizeof(e->lib.build_id));
-	err = attach_entry(&l->opts, e);
+	if (!take_guard(l, e)) {
+		entry_free(e);
+		return NULL; /* the next scan tries again */
+	}
 	pthread_mutex_lock(&l->lock);
+	err = attach_entry(&l->opts, e);
 	if (!err && !l->hidden)
 		err = show(&l->opts, e, &e->driver, e->driver_site, e->driver_sites);
 	if (err) {
@@ -448,14 +514,6 @@ static int see_pid(int pid, void *arg)
 {
 	libs_see(arg, pid);
 	return 0;
-}
-
-static void entry_free(struct entry *e)
-{
-	if (e->fd >= 0)
-		close(e->fd);
-	free(e->user);
-	free(e);
 }
 
 static void let_go(struct libs *l, int i)

@@ -59,6 +59,9 @@ void libs_rescan(struct libs *l);
 void libs_hide_launches(struct libs *l);
 int libs_show_launches(struct libs *l);
 
+/* Somebody wants to write to one of the files: let go of it. From any thread. */
+void libs_yield(struct libs *l);
+
 /* The copies known now. */
 int libs_count(const struct libs *l);
 const struct lib *libs_at(const struct libs *l, int i);
