@@ -131,7 +131,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/fuzz/run \
+SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/overhead test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
@@ -193,7 +193,7 @@ bench-switch: $(OUT)/bench/switch_bench
 	$(OUT)/bench/switch_bench $(or $(ROUNDS),31)
 bench-python: all sim
 	sh test/bench/python $(OUT)
-# What test/gpu/run and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
+# What test/gpu/run, test/gpu/overhead and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
 		$(OUT)/bench/libcudart.so.0 sim
 	strip -o $(OUT)/gpu/culprit $(OUT)/culprit

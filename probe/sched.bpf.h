@@ -333,9 +333,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	copy_comm(s->comm, next);
 	lane->head++;
 	if (followed)
-		kind = (leaves && !leaves->related) || (comes && !comes->related) ?
-			       SWITCH_followed :
-			       SWITCH_related;
+		kind = (leaves && !leaves->related) || (comes && !comes->related) ? SWITCH_followed
+										  : SWITCH_related;
 	spend_switch(lane, kind, leaves && leaves->walk_at == at.now, at.now);
 	return 0;
 }

@@ -59,7 +59,9 @@ static void note(struct budget *b, const struct budget_sample *s)
 	b->detail = smooth(b->detail, s->detail, s->ns, REST_SMOOTH);
 	b->host = smooth(b->host, s->host, s->ns, HOST_SMOOTH);
 	b->debt += (s->launches + rest - b->limit) * (double)s->ns;
-	b->debt = b->debt < -worth ? -worth : b->debt > DEBT_CAP * worth ? DEBT_CAP * worth : b->debt;
+	b->debt = b->debt < -worth             ? -worth
+		  : b->debt > DEBT_CAP * worth ? DEBT_CAP * worth
+					       : b->debt;
 	b->over_ns = s->launches + rest > b->limit ? b->over_ns + s->ns : 0;
 	for (int i = 0; i < SHED_COUNT; i++)
 		b->step[i].since_ns += s->ns;
@@ -178,9 +180,10 @@ static void take_back(struct budget *b)
 		last--;
 	if (!b->step[last].shed)
 		return;
-	if (last == SHED_launches ? b->calm >= b->patience :
-				    b->step[last].since_ns >= b->step[last].wait_ns &&
-					    b->rest <= CALM * b->limit && b->host <= CALM * b->limit)
+	if (last == SHED_launches
+		    ? b->calm >= b->patience
+		    : b->step[last].since_ns >= b->step[last].wait_ns &&
+			      b->rest <= CALM * b->limit && b->host <= CALM * b->limit)
 		change(b, last, false);
 }
 

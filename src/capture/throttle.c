@@ -194,7 +194,8 @@ static bool find_worst(const void *key, void *value, void *arg)
 /* Of an interval: the process that pays most, and its part of what all pay together. */
 static void sample(struct throttle *t, uint64_t now, struct budget_sample *ret)
 {
-	uint64_t cpu = clock_cpu_ns(), late = (t->spent.late - t->before.late) * t->c->cost.count_ns;
+	uint64_t cpu = clock_cpu_ns(),
+		 late = (t->spent.late - t->before.late) * t->c->cost.count_ns;
 	const struct capture_spent *a = &t->before, *b = &t->spent;
 	uint64_t n = hash_count(t->paid) ? hash_count(t->paid) : 1;
 	double wall = (double)(now - t->before_ns), all;
@@ -211,7 +212,8 @@ static void sample(struct throttle *t, uint64_t now, struct budget_sample *ret)
 				  b->switch_ns[SWITCH_followed] - a->switch_ns[SWITCH_followed]) /
 				 all,
 		.stacks = (double)(b->stack_ns - a->stack_ns) / all,
-		.detail = (double)(b->switch_ns[SWITCH_related] - a->switch_ns[SWITCH_related]) / all,
+		.detail =
+			(double)(b->switch_ns[SWITCH_related] - a->switch_ns[SWITCH_related]) / all,
 		.host = (double)(cpu - t->agent_ns + b->switch_ns[SWITCH_other] -
 				 a->switch_ns[SWITCH_other] + b->foreign_ns - a->foreign_ns) /
 			(wall * t->c->cpus_online),

@@ -62,8 +62,8 @@ static int read_budget(const char *text, double *ret)
 		return 0;
 	pct = strtod(text, &end);
 	if (end == text || (end[0] && !streq(end, "%")) || !(pct >= 0) || pct > 100)
-		return fail(-EINVAL, "--budget: '%s' is neither a percentage from 0 to 100 nor 'off'",
-			    text);
+		return fail(-EINVAL,
+			    "--budget: '%s' is neither a percentage from 0 to 100 nor 'off'", text);
 	*ret = pct / 100;
 	return 0;
 }

@@ -58,7 +58,8 @@ struct second {
 	uint64_t sync_runnable_ns; /* waiting for a CPU inside such calls: the GPU may be busy */
 	uint64_t sync_state_ns[STATE_COUNT]; /* of sync_wait_ns */
 	uint64_t gpu_blocked_ns; /* blocked in calls that wait for the GPU, of all classes */
-	uint64_t launches, calls; /* launches: with those that were not looked at, by facts_scale() */
+	uint64_t launches,
+		calls; /* launches: with those that were not looked at, by facts_scale() */
 	uint64_t hidden_ns; /* launches were not looked at */
 	uint64_t launches_seen;
 	bool launches_unknown; /* ... and too little was seen of them to tell */

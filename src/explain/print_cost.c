@@ -17,8 +17,7 @@ void print_cost(const struct explanation *e, FILE *out)
 			"and %.2f %% of the host's CPUs",
 			percent(c->launch_ns, traced),
 			percent(c->call_ns + c->stepped_ns + c->record_ns, traced),
-			percent(c->stack_ns, traced),
-			percent(c->switch_ns + c->related_ns, traced),
+			percent(c->stack_ns, traced), percent(c->switch_ns + c->related_ns, traced),
 			percent(c->agent_ns + c->other_ns, c->cpus_ns));
 	fputs(".\n", out);
 }

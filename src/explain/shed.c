@@ -23,8 +23,8 @@ static uint64_t shed_calls(const struct shed_row *row, struct window w)
 	uint64_t from = max_u64(row->from_ns, w.from_ns), to = min_u64(row->to_ns, w.to_ns);
 
 	return from < to ? (uint64_t)((double)row->calls * (double)(to - from) /
-				      (double)(row->to_ns - row->from_ns)) :
-			   0;
+				      (double)(row->to_ns - row->from_ns))
+			 : 0;
 }
 
 static int on_span(const struct shed_row *row, void *arg)
@@ -34,7 +34,8 @@ static int on_span(const struct shed_row *row, void *arg)
 	if (!streq(row->what, shed_names[SHED_launches]) || row->to_ns <= row->from_ns)
 		return 0;
 	f->shed = xrealloc(f->shed, (size_t)f->sheds + 1, sizeof(*f->shed));
-	f->shed[f->sheds++] = (struct shed_facts){ row->from_ns, row->to_ns, shed_calls(row, f->window) };
+	f->shed[f->sheds++] =
+		(struct shed_facts){ row->from_ns, row->to_ns, shed_calls(row, f->window) };
 	return 0;
 }
 
@@ -78,8 +79,8 @@ static void find_hidden(const struct facts *f, struct thread_facts *t)
 		s->launches_seen = s->launches;
 		if (!near_span(f, first, from, s->at_ns) || gaps <= s->gap_hist_ns)
 			continue;
-		s->hidden_ns = (uint64_t)((double)total *
-					  (1 - (double)s->gap_hist_ns / (double)gaps));
+		s->hidden_ns =
+			(uint64_t)((double)total * (1 - (double)s->gap_hist_ns / (double)gaps));
 	}
 }
 
@@ -120,9 +121,8 @@ static void estimate(struct second *s, const struct sight *around)
 	s->short_gap.ns = min_u64(scale(around->brief_ns, around, total), gaps);
 	s->short_gap.count = scale(around->brief_count, around, total);
 	/* A long gap says that the GPU was not fed: never claimed where most of the time is unseen. */
-	s->long_gap_ns = s->hidden_ns > total / 2 ?
-				 0 :
-				 min_u64(scale(around->long_ns, around, total), gaps);
+	s->long_gap_ns =
+		s->hidden_ns > total / 2 ? 0 : min_u64(scale(around->long_ns, around, total), gaps);
 }
 
 static void scale_thread(const struct facts *f, struct thread_facts *t)
@@ -167,8 +167,8 @@ static void share_out(struct facts *f)
 			struct second *s = &f->thread[i].second[k];
 			double more = (double)(s->launches - s->launches_seen);
 
-			s->launches = s->launches_seen +
-				      (uint64_t)(more * (double)all / (double)ours);
+			s->launches =
+				s->launches_seen + (uint64_t)(more * (double)all / (double)ours);
 		}
 	}
 }

@@ -58,13 +58,14 @@ static int cost_row(sqlite3_stmt *stmt, void *arg)
 int store_cost_total(struct store *s, struct window w, struct cost_row *ret)
 {
 	sqlite3_stmt *stmt;
-	int err = store_query(s,
-			      "SELECT total(launch_ns), total(call_ns), total(stepped_ns),"
-			      " total(record_ns), total(stack_ns), total(switch_ns),"
-			      " total(related_ns), total(other_ns), total(agent_ns), total(cpus_ns),"
-			      " coalesce(max(worst_pct), 0), coalesce(max(budget_pct), 0)"
-			      " FROM cost_second WHERE at_ns > ?1 AND at_ns <= ?2",
-			      w, &stmt);
+	int err =
+		store_query(s,
+			    "SELECT total(launch_ns), total(call_ns), total(stepped_ns),"
+			    " total(record_ns), total(stack_ns), total(switch_ns),"
+			    " total(related_ns), total(other_ns), total(agent_ns), total(cpus_ns),"
+			    " coalesce(max(worst_pct), 0), coalesce(max(budget_pct), 0)"
+			    " FROM cost_second WHERE at_ns > ?1 AND at_ns <= ?2",
+			    w, &stmt);
 
 	return err ? err : store_rows(s, stmt, cost_row, ret);
 }

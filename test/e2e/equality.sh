@@ -262,6 +262,7 @@ work() {
 		cp "$sim/libcudart.so.13" "$lib"
 		"$dir/work" "$lib" deleted
 		cp "$sim/libcudart.so.13" "$lib"
+		# shellcheck disable=SC2016 # for the inner shell
 		unshare -m sh -c 'mount --bind "$1/libs" /mnt && exec "$1/work" /mnt/libcudart.so.13' sh "$dir"
 		rm "$lib"
 		i=0

@@ -77,11 +77,13 @@ TEST(blind_rhythm_of_a_loop_that_only_launches_and_waits)
 
 TEST(blind_beats_keep_the_waiting_of_what_is_left_out)
 {
-	struct beat in[] = { { .op = TO_DEVICE, .start_ns = 10, .end_ns = 20, .wait_ns = 1, .count = 1 },
-			     { .op = LAUNCH, .start_ns = 30, .end_ns = 40, .wait_ns = 5, .count = 9 },
-			     { .op = TO_DEVICE, .start_ns = 50, .end_ns = 60, .wait_ns = 7, .count = 1 },
-			     { .op = SYNC, .start_ns = 70, .end_ns = 80, .count = 1 },
-			     { .op = SYNC, .start_ns = 90, .end_ns = 95, .count = 1 } };
+	struct beat in[] = {
+		{ .op = TO_DEVICE, .start_ns = 10, .end_ns = 20, .wait_ns = 1, .count = 1 },
+		{ .op = LAUNCH, .start_ns = 30, .end_ns = 40, .wait_ns = 5, .count = 9 },
+		{ .op = TO_DEVICE, .start_ns = 50, .end_ns = 60, .wait_ns = 7, .count = 1 },
+		{ .op = SYNC, .start_ns = 70, .end_ns = 80, .count = 1 },
+		{ .op = SYNC, .start_ns = 90, .end_ns = 95, .count = 1 }
+	};
 	struct beat out[11];
 	struct blind blind = { 0 };
 

@@ -29,8 +29,8 @@ static void spend(struct host *h, uint64_t ns, bool seen, uint64_t late_ns)
 {
 	struct budget_sample s = { .ns = ns,
 				   .sighted_ns = seen ? ns : 0,
-				   .launches = seen ? h->launches :
-						      h->launches * (double)late_ns / (double)ns,
+				   .launches = seen ? h->launches
+						    : h->launches * (double)late_ns / (double)ns,
 				   .calls = h->calls,
 				   .stacks = h->plan.shed[SHED_stacks] ? 0 : h->stacks,
 				   .detail = h->plan.shed[SHED_detail] ? 0 : h->detail,

@@ -101,7 +101,8 @@ TEST(shed_launches_are_estimated_from_the_seconds_around)
 
 TEST(shed_launches_do_not_hide_a_slow_disk)
 {
-	struct chain c = CHAIN(named(self(STATE_READ, WAKER_block), OBJECT_file, "train/shard-03.bin"));
+	struct chain c =
+		CHAIN(named(self(STATE_READ, WAKER_block), OBJECT_file, "train/shard-03.bin"));
 
 	scene_init(&scene);
 	scene_stalls(&scene, c, 300 * MS);

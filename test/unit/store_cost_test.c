@@ -53,7 +53,8 @@ STORE_TEST(store_extends_what_is_still_shed)
 	CHECK_STR(trace_ask(store, "SELECT what, calls, cost_pct FROM shed WHERE what='launches'"),
 		  "launches|2000|12.5");
 	memset(sum, 0, sizeof(sum));
-	CHECK(!store_each_shed(store, (struct window){ BOOT_NS + 201, BOOT_NS + 300 }, sum_shed, sum));
+	CHECK(!store_each_shed(store, (struct window){ BOOT_NS + 201, BOOT_NS + 300 }, sum_shed,
+			       sum));
 	CHECK_U64(sum[0], 0);
 	return 0;
 }
