@@ -76,7 +76,8 @@ SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c test/sim/nccl.c
 SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthread \
 	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
 	-Wl,-z,nodelete,-z,defs -s
-sim: $(SIM_LIBS) $(OUT)/sim/libnvidia-ml.so.1 $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge
+sim: $(SIM_LIBS) $(OUT)/sim/libnvidia-ml.so.1 $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge \
+		$(OUT)/sim/storm
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
@@ -90,7 +91,7 @@ $(OUT)/sim/libnvidia-ml.so.1: test/sim/nvml.c helper/nvml.h
 $(OUT)/sim/%.py: test/sim/%.py
 	mkdir -p $(@D)
 	cp $< $@
-$(OUT)/sim/calls $(OUT)/sim/forge: $(OUT)/sim/%: test/sim/%.c
+$(OUT)/sim/calls $(OUT)/sim/forge $(OUT)/sim/storm: $(OUT)/sim/%: test/sim/%.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -rdynamic -o $@ $< -ldl
 
@@ -147,7 +148,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe helper test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run demo/record test/soak test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/fuzz/run \
+SCRIPTS  := .ci/run demo/record test/soak test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/overhead test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
@@ -209,7 +210,7 @@ bench-switch: $(OUT)/bench/switch_bench
 	$(OUT)/bench/switch_bench $(or $(ROUNDS),31)
 bench-python: all sim
 	sh test/bench/python $(OUT)
-# What test/gpu/run and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
+# What test/gpu/run, test/gpu/overhead and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
 		$(OUT)/bench/libcudart.so.0 sim
 	strip -o $(OUT)/gpu/culprit $(OUT)/culprit

@@ -51,6 +51,7 @@ struct lane {
 	__u64 timer; /* the high-resolution timer's function that runs; 0: none */
 	__u32 irq, irq_last;
 	__u32 softirq;
+	__u32 untimed[SWITCH_KINDS]; /* switches since one was timed: see cost.bpf.h */
 	__u32 soft_own; /* this softirq was not raised by an interrupt but by the task itself */
 	struct slice slice[SLICES];
 };
@@ -133,7 +134,7 @@ struct thread {
 	__u32 beat_stream; /* of the run, as read last, */
 	__u32 beat_skipped; /* ... and how many launches were not looked at since */
 	__u32 gap_after; /* the op that the present gap follows */
-	__u32 pad;
+	__u32 gap_era; /* launch_era when it began */
 	__u32 overlays; /* collections or reclaims inside each other */
 	__u64 overlay_ns; /* when the outermost one began */
 	__u64 stack; /* Python's, at the call that was sent last */

@@ -7,6 +7,7 @@
 #ifndef PROBE_PYTHON_BPF_H
 #define PROBE_PYTHON_BPF_H
 
+#include "probe/cost.bpf.h"
 #include "probe/pycode.bpf.h"
 
 #define PY_3_10 0x30a
@@ -259,18 +260,23 @@ static __always_inline __u64 current_stack(__u32 from)
 	struct task_struct *task = bpf_get_current_task_btf();
 	const struct py_layout *l;
 	struct walk *w;
-	__u64 state;
+	__u64 state, start;
 
 	if (!stacks)
 		return NO_STACK_not_looked;
+	if (shed_stacks)
+		return NO_STACK_over_budget;
 	l = layout_of(task);
 	if (!l)
 		return NO_STACK_no_python;
 	w = bpf_map_lookup_elem(&walks, &from);
+	start = bpf_ktime_get_boot_ns();
 	state = thread_state(l, thread_pointer(task));
 	if (!w || !state)
 		return NO_STACK_no_thread;
-	return walk_state(w, l, state);
+	state = walk_state(w, l, state);
+	spend(stack_ns, start);
+	return state;
 }
 
 /* Is its interpreter in the middle of a garbage collection? Whoever holds the lock does it. */
@@ -337,7 +343,7 @@ static __noinline int look_at_stop(struct thread *t, __u64 now)
 	w = bpf_map_lookup_elem(&walks, &from);
 	if (!w)
 		return 0;
-	if (!may_walk(t, now)) {
+	if (shed_stacks || !may_walk(t, now)) {
 		t->stop.stack = NO_STACK_over_budget;
 		return 0;
 	}
@@ -346,6 +352,7 @@ static __noinline int look_at_stop(struct thread *t, __u64 now)
 	if (state && l->gil && t->stop.state == STATE_FUTEX && t->stop.obj - l->gil < l->gil_size)
 		look_at_holder(&t->stop, w, l, state);
 	t->walk_credit -= bpf_ktime_get_boot_ns() - now;
+	spend(stack_ns, now);
 	return 0;
 }
 

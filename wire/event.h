@@ -341,12 +341,37 @@ enum loss {
 		LOSS_COUNT,
 };
 
+/* What is given up when tracing costs too much, in this order: see src/capture/budget.h. */
+#define SHEDS(X)                                                                                   \
+	X(launches, "launches")                                                                    \
+	X(stacks, "stacks")                                                                        \
+	X(detail, "scheduling of processes that make no calls")
+
+enum shed {
+#define X(id, text) SHED_##id,
+	SHEDS(X)
+#undef X
+		SHED_COUNT,
+};
+
+/* Whose switch it is. */
+enum switched { SWITCH_other, SWITCH_followed, SWITCH_related, SWITCH_KINDS };
+
+/* Time that the probes took on one CPU, beside the hits that tallies count. One cache line. */
+struct cpu_cost {
+	__u64 switches[SWITCH_KINDS];
+	__u64 switch_ns[SWITCH_KINDS]; /* without what calling a program costs */
+	__u64 stack_ns; /* looking at stacks */
+	__u64 record_ns; /* sending records */
+};
+
 /* Global counters; rare paths only, hence atomic. ring_full is summed from the tallies. */
 struct stats {
 	__u64 loss[LOSS_COUNT];
 	__u64 foreign; /* hits of processes that were not asked for */
 	__u64 adopted; /* threads followed so far */
 	__u64 stepped; /* hits on single-stepped sites, for the cost */
+	__u64 late; /* launches that came while the probes were being taken off: not counted */
 };
 
 /* The attach cookie: the op, and how its site was probed. */
@@ -362,6 +387,7 @@ _Static_assert(sizeof(struct call_event) ==
 _Static_assert(sizeof(struct tally) ==
 		       8 + 9 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + HIST_BUCKETS * 4,
 	       "tally");
+_Static_assert(sizeof(struct cpu_cost) == 64, "struct cpu_cost");
 _Static_assert(sizeof(struct stop) == 128, "struct stop");
 _Static_assert(sizeof(struct beat) == 48, "struct beat");
 _Static_assert(sizeof(struct task_info) == 64, "struct task_info");

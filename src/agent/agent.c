@@ -110,10 +110,6 @@ static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 	a->last.filtered += d.summed;
 	a->last.dropped += d.dropped;
 	a->loss[LOSS_ring_full] += d.dropped;
-	if (d.op->class == CLASS_LAUNCH)
-		a->count_hits += d.calls;
-	else if (d.op->class != CLASS_GAP)
-		a->timed_hits += d.calls;
 	time = hash_put(a->thread_time, &d.serial);
 	time->process = p->process;
 	for (int i = 0; i < STATE_COUNT; i++)
@@ -315,7 +311,6 @@ static void tick(struct agent *a)
 	capture_poll(a->capture, 0, on_record, a);
 	a->last = (struct account_row){ .received = a->received };
 	a->received = 0;
-	a->count_hits = a->timed_hits = 0;
 	a->tallies = 0;
 	capture_each_tally(a->capture, on_tally, a);
 	capture_each_blame(a->capture, on_blame, a);
@@ -453,6 +448,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
+	a->cost_ns = a->start_ns;
 	a->tick_at = a->start_ns + TICK_NS;
 	*ret = a;
 	return 0;
@@ -576,6 +572,9 @@ void agent_status(struct agent *a, struct agent_status *ret)
 		.cost = *capture_cost(a->capture),
 		.total = a->total,
 		.last = a->last,
+		.cost_last = a->cost,
+		.cost_total = a->cost_total,
+		.budget = a->opts.capture.budget,
 		.elapsed_ns = a->now - a->start_ns,
 		.undecodable = a->undecodable + a->orphans,
 		.unstored_batches = a->unstored,
@@ -590,4 +589,5 @@ void agent_status(struct agent *a, struct agent_status *ret)
 	};
 	gpus_status(a->gpus, &ret->nvml);
 	memcpy(ret->loss, a->loss, sizeof(ret->loss));
+	memcpy(ret->shed, a->shed, sizeof(ret->shed));
 }

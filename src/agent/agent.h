@@ -59,11 +59,22 @@ struct blame_live {
 };
 const struct blame_live *agent_blames(struct agent *a, size_t *ret_count);
 
+/* What was not looked at since the start. */
+struct shed_total {
+	uint64_t ns; /* also of the present one, */
+	uint64_t calls; /* ... estimated */
+	uint64_t past_ns, past_calls; /* of those that are over */
+	bool now; /* at the moment, too */
+};
+
 struct agent_status {
 	enum attach_mode mode;
 	struct capture_cost cost;
 	struct account_row total; /* since the start */
 	struct account_row last; /* the last second */
+	struct cost_row cost_last, cost_total; /* what probe_ns is made of */
+	struct shed_total shed[SHED_COUNT];
+	double budget; /* share; 0: no limit */
 	uint64_t loss[LOSS_COUNT];
 	uint64_t elapsed_ns;
 	uint64_t undecodable; /* records that made no sense */

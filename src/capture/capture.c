@@ -18,6 +18,7 @@
 #include "capture/calibrate.h"
 #include "capture/capture_int.h"
 #include "capture/gc.h"
+#include "capture/guard.h"
 #include "capture/kernel.h"
 
 #define RESCAN_NS (10 * 1000000000ull) /* the net under the kernel's events, */
@@ -177,9 +178,11 @@ static void configure(struct capture *c)
 	p->rodata->record_all = c->opts.record_all;
 	p->rodata->stacks = !c->opts.no_stack;
 	c->cpus = libbpf_num_possible_cpus();
+	c->cpus_online = (int)max_u64(1, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	c->history_size = history_per_cpu(c->cpus);
 	p->rodata->history_size = c->history_size;
 	bpf_map__set_max_entries(p->maps.lanes, (uint32_t)c->cpus);
+	bpf_map__set_max_entries(p->maps.costs, (uint32_t)c->cpus);
 	bpf_map__set_max_entries(p->maps.history_heads, (uint32_t)c->cpus);
 	bpf_map__set_max_entries(p->maps.history, (uint32_t)c->cpus * c->history_size);
 	tell_kernel(p);
@@ -368,6 +371,14 @@ static void forget_calibration(struct capture *c)
 
 /* ---- life ---- */
 
+static void yield_files(void *arg)
+{
+	struct capture *c = arg;
+
+	libs_yield(c->libs);
+	gc_yield(c->gc);
+}
+
 int capture_open(const struct capture_opts *opts, struct capture **ret)
 {
 	struct capture *c = xcalloc(1, sizeof(*c));
@@ -408,6 +419,9 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	c->libs = libs_new(&libs, on_lib, c);
 	c->gc = gc_new(c->opts.mode, bpf_program__fd(c->probe->progs.gc_start),
 		       bpf_program__fd(c->probe->progs.gc_done));
+	err = guard_new(yield_files, c, &c->guard);
+	if (err)
+		goto out;
 	calibrate(&libs, &c->cost);
 	forget_calibration(c);
 	c->probe->bss->only_pid = (uint32_t)opts->only_pid;
@@ -418,8 +432,9 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	err = watch_open(&c->watch); /* before the first scan: nothing falls between */
 	if (err)
 		log_warn("new processes are found by rescanning only: %s", why(err));
-	err = 0;
-	rescan(c);
+	err = throttle_start(c, opts->budget, &c->throttle); /* a storm may be waiting there */
+	if (!err)
+		rescan(c);
 out:
 	if (err)
 		capture_close(c);
@@ -432,6 +447,7 @@ static void *detach_libs(void *arg)
 {
 	struct capture *c = arg;
 
+	throttle_stop(c->throttle); /* it may be about to put something back */
 	libs_free(c->detaching);
 	return NULL;
 }
@@ -457,6 +473,8 @@ void capture_detach(struct capture *c)
 	if (c->detached)
 		return;
 	c->detached = true;
+	guard_free(c->guard); /* who wants to write waits until all is detached: that is soon */
+	c->guard = NULL;
 	if (c->probe && c->probe->bss)
 		c->probe->bss->stopped = true;
 	c->detaching = c->libs;
@@ -490,6 +508,7 @@ void capture_close(struct capture *c)
 		return;
 	capture_detach(c);
 	capture_wait_detached(c);
+	throttle_free(c->throttle);
 	watch_close(c->watch);
 	ring_buffer__free(c->ring);
 	ring_buffer__free(c->news);
@@ -507,6 +526,26 @@ enum attach_mode capture_mode(const struct capture *c)
 const struct capture_cost *capture_cost(const struct capture *c)
 {
 	return &c->cost;
+}
+
+void capture_spent(struct capture *c, struct capture_spent *ret)
+{
+	throttle_spent(c->throttle, ret);
+}
+
+void capture_each_shed(struct capture *c, shed_fn fn, void *arg)
+{
+	throttle_each_shed(c->throttle, fn, arg);
+}
+
+int capture_cpus(const struct capture *c)
+{
+	return c->cpus_online;
+}
+
+bool capture_blind(struct capture *c)
+{
+	return throttle_blind(c->throttle);
 }
 
 const struct libs *capture_libs(const struct capture *c)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/budget.h"
 #include "capture/libs.h"
 #include "capture/link.h"
 #include "wire/event.h"
@@ -28,6 +29,7 @@ struct capture_opts {
 	uint64_t slow_ns; /* 0: CAPTURE_SLOW_NS */
 	uint64_t ring_bytes; /* 0: 1 MiB, or 16 MiB with record_all */
 	bool record_all;
+	double budget; /* what may be taken of the traced processes' time; 0: no limit */
 	bool no_stack; /* Python stacks are not looked at */
 	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
 	libs_fn on_lib; /* hears of each (process, library) pair; may be NULL */
@@ -72,6 +74,39 @@ struct capture_cost {
 	uint64_t stepped_ns; /* what single-stepping adds */
 };
 const struct capture_cost *capture_cost(const struct capture *c);
+
+/* Time that the probes have taken so far. Hits are known exactly, what each costs was measured. */
+struct capture_spent {
+	/* On the threads of traced processes: */
+	uint64_t launch_ns, call_ns;
+	uint64_t stepped_ns; /* more, where a site is single-stepped */
+	uint64_t record_ns, stack_ns; /* measured */
+	uint64_t switch_ns[SWITCH_KINDS]; /* of everybody; one of 64 was measured */
+	uint64_t foreign_ns; /* on threads of processes that nobody asked for */
+	uint64_t late; /* launches not counted although they were paid for */
+	uint64_t sighted_ns; /* launches could be seen for so long */
+	double worst_ns; /* paid by whoever paid most, look by look */
+};
+void capture_spent(struct capture *c, struct capture_spent *ret);
+
+/* Something that was not looked at for a while, to stay within the budget. */
+struct shed_span {
+	enum shed what;
+	uint64_t from_ns, to_ns; /* boot time; to_ns: so far */
+	double cost; /* the share that made it necessary */
+	uint64_t calls; /* launches that were missed: an estimate */
+	bool final; /* it is not told again */
+};
+
+/* Those since the last time, and those that were not final then. */
+typedef void (*shed_fn)(const struct shed_span *span, void *arg);
+void capture_each_shed(struct capture *c, shed_fn fn, void *arg);
+
+/* CPUs of this host that are in use. */
+int capture_cpus(const struct capture *c);
+
+/* Are launches seen for a part of the time only? */
+bool capture_blind(struct capture *c);
 
 /*
  * Wait up to timeout_ms for new mappings, attach to them, then hand every waiting record to fn,

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "capture/capture.h"
+#include "capture/throttle.h"
 #include "capture/watch.h"
 #include "probe.skel.h"
 
@@ -29,8 +30,9 @@ struct capture {
 	struct beat *beats;
 	struct stop *history;
 	struct history_head *heads;
+	struct cpu_cost *costs;
 	uint32_t history_size; /* per CPU */
-	int cpus;
+	int cpus, cpus_online;
 	uint64_t *history_read; /* per CPU: so many were taken, */
 	uint64_t *history_head; /* ... and so many are to be taken in this visit */
 	uint64_t beats_read[TAPES];
@@ -38,6 +40,8 @@ struct capture {
 	struct libs *libs;
 	struct gc_probes *gc; /* the interpreters' garbage collectors */
 	struct watch *watch;
+	struct throttle *throttle;
+	struct guard *guard;
 	struct capture_cost cost;
 	uint64_t rescan_at, drain_at;
 	struct {

@@ -44,7 +44,8 @@ int capture_map(struct capture *c)
 	c->beats = map_array(c->probe->maps.beats, false);
 	c->history = map_array(c->probe->maps.history, false);
 	c->heads = map_array(c->probe->maps.history_heads, false);
-	if (!c->tallies || !c->tapes || !c->beats || !c->history || !c->heads)
+	c->costs = map_array(c->probe->maps.costs, false);
+	if (!c->tallies || !c->tapes || !c->beats || !c->history || !c->heads || !c->costs)
 		return fail(-errno, "map the counters: %s", strerror(errno));
 	c->history_read = xcalloc((size_t)c->cpus, sizeof(*c->history_read));
 	c->history_head = xcalloc((size_t)c->cpus, sizeof(*c->history_head));
@@ -66,6 +67,8 @@ void capture_unmap(struct capture *c)
 		munmap(c->history, mapped_len(c->probe->maps.history));
 	if (c->heads)
 		munmap(c->heads, mapped_len(c->probe->maps.history_heads));
+	if (c->costs)
+		munmap(c->costs, mapped_len(c->probe->maps.costs));
 	free(c->history_read);
 	free(c->history_head);
 }

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "capture/elf.h"
+#include "capture/guard.h"
 #include "capture/insn.h"
 #include "capture/maps.h"
 #include "wire/event.h"
@@ -32,11 +34,14 @@ struct user {
 
 struct entry {
 	struct lib lib;
-	struct links links; /* timed rows and driver launches */
+	struct links links; /* timed rows */
+	struct links driver; /* driver launches, while they are shown */
 	struct links launches; /* runtime launches, where somebody has no driver to see them at */
-	struct site launch_site[OP_COUNT];
-	size_t launch_sites;
+	struct site driver_site[OP_COUNT], launch_site[OP_COUNT];
+	size_t driver_sites, launch_sites;
 	int fd; /* of the library, for launches attached later */
+	bool guarded; /* nobody writes to it without our knowing */
+	bool given_up; /* ... somebody wanted to: it is not touched again */
 	struct user *user;
 	size_t users;
 	uint64_t unused_since;
@@ -46,9 +51,12 @@ struct libs {
 	struct libs_opts opts;
 	libs_fn fn;
 	void *arg;
+	/* Launches are hidden and shown by another thread: of the list and of all launch links. */
+	pthread_mutex_t lock;
+	bool hidden;
 	struct entry *entry[MAX_LIBS];
 	int count;
-	bool full_said;
+	bool full_said, unguarded_said;
 };
 
 struct libs *libs_new(const struct libs_opts *opts, libs_fn fn, void *arg)
@@ -58,6 +66,7 @@ struct libs *libs_new(const struct libs_opts *opts, libs_fn fn, void *arg)
 	l->opts = *opts;
 	l->fn = fn;
 	l->arg = arg;
+	pthread_mutex_init(&l->lock, NULL);
 	return l;
 }
 
@@ -126,12 +135,11 @@ static struct attach count_only(const struct libs_opts *o)
 
 static int attach_entry(const struct libs_opts *o, struct entry *e)
 {
-	struct site timed[OP_COUNT], counted[OP_COUNT];
-	size_t timed_n = 0, counted_n = 0;
-	struct attach count = count_only(o);
 	struct lib_site sites[OP_COUNT];
+	struct site timed[OP_COUNT];
+	size_t timed_n = 0;
 	char path[64];
-	int n, err;
+	int n;
 
 	n = lib_sites(e->fd, e->lib.id, sites);
 	if (n < 0)
@@ -155,7 +163,7 @@ static int attach_entry(const struct libs_opts *o, struct entry *e)
 			site.cookie |= COOKIE_IF_NO_DRIVER;
 			e->launch_site[e->launch_sites++] = site;
 		} else {
-			counted[counted_n++] = site;
+			e->driver_site[e->driver_sites++] = site;
 		}
 	}
 	for (int op = 0; op < OP_COUNT; op++)
@@ -164,34 +172,86 @@ static int attach_entry(const struct libs_opts *o, struct entry *e)
 	if (!e->lib.ops)
 		return fail(-ENOENT, "none of the traced functions is in it");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
-	err = attach_timed(o, e, path, timed, timed_n);
-	if (!err)
-		err = link_sites(&e->links, &count, path, counted, counted_n);
+	return attach_timed(o, e, path, timed, timed_n);
+}
+
+/* ---- launches: the only probes that come and go ---- */
+
+static int show(const struct libs_opts *o, struct entry *e, struct links *to,
+		const struct site *sites, size_t n)
+{
+	struct attach count = count_only(o);
+	char path[64];
+	int err;
+
+	if (!n || to->count || e->given_up)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
+	err = link_sites(to, &count, path, sites, n);
+	if (err)
+		log_warn("launches of %s are not counted: %s", e->lib.path, why(err));
 	return err;
 }
 
 /* Runtime launches are probed while some user of this copy has no driver mapped. */
+static bool needs_runtime(const struct entry *e)
+{
+	bool need = !e->users; /* somebody came and went: he may have none */
+
+	for (size_t i = 0; i < e->users; i++)
+		need |= !e->user[i].driver;
+	return need && e->launch_sites;
+}
+
 static void update_launches(struct libs *l, struct entry *e)
 {
 	struct links *one[] = { &e->launches };
-	struct attach count = count_only(&l->opts);
-	bool need = false;
-	char path[64];
-	int err;
 
-	need = !e->users; /* somebody came and went: he may have none */
-	for (size_t i = 0; i < e->users; i++)
-		need |= !e->user[i].driver;
-	if (!e->launch_sites || need == (e->launches.count > 0))
-		return;
-	if (!need) {
+	pthread_mutex_lock(&l->lock);
+	if (!needs_runtime(e))
 		links_close(one, 1);
-		return;
+	else if (!l->hidden)
+		(void)show(&l->opts, e, &e->launches, e->launch_site, e->launch_sites);
+	pthread_mutex_unlock(&l->lock);
+}
+
+int libs_show_launches(struct libs *l)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&l->lock);
+	l->hidden = false;
+	for (int i = 0; i < l->count; i++) {
+		struct entry *e = l->entry[i];
+		int one = show(&l->opts, e, &e->driver, e->driver_site, e->driver_sites);
+
+		if (!one && needs_runtime(e))
+			one = show(&l->opts, e, &e->launches, e->launch_site, e->launch_sites);
+		err = err ? err : one;
 	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
-	err = link_sites(&e->launches, &count, path, e->launch_site, e->launch_sites);
-	if (err)
-		log_warn("launches of %s are not counted: %s", e->lib.path, why(err));
+	pthread_mutex_unlock(&l->lock);
+	return err;
+}
+
+void libs_hide_launches(struct libs *l)
+{
+	struct links taken[2 * MAX_LIBS], *all[2 * MAX_LIBS];
+	size_t n = 0;
+
+	pthread_mutex_lock(&l->lock);
+	l->hidden = true;
+	for (int i = 0; i < l->count; i++) {
+		struct links *of[] = { &l->entry[i]->driver, &l->entry[i]->launches };
+
+		for (size_t k = 0; k < ARRAY_LEN(of); k++) {
+			taken[n] = *of[k];
+			all[n] = &taken[n];
+			n++;
+			*of[k] = (struct links){ 0 };
+		}
+	}
+	pthread_mutex_unlock(&l->lock);
+	links_close(all, n); /* waits for the kernel: nobody else has to wait for that */
 }
 
 /* ---- finding copies ---- */
@@ -211,6 +271,65 @@ static struct entry *entry_find(struct libs *l, enum op_lib id, const struct sta
 			return l->entry[i];
 	}
 	return NULL;
+}
+
+static void entry_free(struct entry *e)
+{
+	if (e->guarded)
+		guard_release(e->fd);
+	if (e->fd >= 0)
+		close(e->fd);
+	free(e->user);
+	free(e);
+}
+
+/* May it be attached to? Not while somebody writes to it. */
+static bool take_guard(struct libs *l, struct entry *e)
+{
+	int err = guard_take(e->fd);
+
+	e->guarded = !err;
+	if (err == -EAGAIN) {
+		log_debug("%s is being written to: not traced yet", e->lib.path);
+		return false;
+	}
+	if (err && !l->unguarded_said) {
+		log_warn("%s must not be overwritten in place while it is traced: its file system "
+			 "knows no leases (%s)",
+			 e->lib.path, strerror(-err));
+		l->unguarded_said = true;
+	}
+	return true;
+}
+
+static void take_links(struct entry *e, struct links taken[3])
+{
+	struct links *of[] = { &e->links, &e->driver, &e->launches };
+
+	for (size_t k = 0; k < ARRAY_LEN(of); k++) {
+		taken[k] = *of[k];
+		*of[k] = (struct links){ 0 };
+	}
+}
+
+void libs_yield(struct libs *l)
+{
+	pthread_mutex_lock(&l->lock);
+	for (int i = 0; i < l->count; i++) {
+		struct entry *e = l->entry[i];
+		struct links taken[3], *all[] = { &taken[0], &taken[1], &taken[2] };
+
+		if (!e->guarded || !guard_broken(e->fd))
+			continue;
+		take_links(e, taken);
+		e->guarded = false;
+		e->given_up = true;
+		links_close(all, ARRAY_LEN(all)); /* the writer waits for this */
+		guard_release(e->fd);
+		str_copy(e->lib.note, sizeof(e->lib.note), "was overwritten while it was traced");
+		log_warn("%s is being overwritten: not traced until that is over", e->lib.path);
+	}
+	pthread_mutex_unlock(&l->lock);
 }
 
 static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat *st, int fd,
@@ -235,7 +354,14 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 		(uint64_t)st->st_mtim.tv_sec * 1000000000ull + (uint64_t)st->st_mtim.tv_nsec;
 	str_copy(e->lib.path, sizeof(e->lib.path), path);
 	elf_build_id(fd, e->lib.build_id, sizeof(e->lib.build_id));
+	if (!take_guard(l, e)) {
+		entry_free(e);
+		return NULL; /* the next scan tries again */
+	}
+	pthread_mutex_lock(&l->lock);
 	err = attach_entry(&l->opts, e);
+	if (!err && !l->hidden)
+		err = show(&l->opts, e, &e->driver, e->driver_site, e->driver_sites);
 	if (err) {
 		struct links *one[] = { &e->links };
 
@@ -243,10 +369,11 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 		str_copy(e->lib.note, sizeof(e->lib.note), why(err));
 		links_close(one, 1);
 		e->lib.ops = e->lib.stepped = 0;
-		e->launch_sites = 0;
+		e->launch_sites = e->driver_sites = 0;
 	}
 	e->lib.attached_ns = clock_boot_ns();
 	l->entry[l->count++] = e;
+	pthread_mutex_unlock(&l->lock);
 	return e;
 }
 
@@ -306,20 +433,32 @@ static int see_line(const struct map_line *line, void *arg)
 	return 0;
 }
 
-static void use(struct libs *l, struct entry *e, int pid, bool driver)
+/* Did it know him before? */
+static bool add_user(struct entry *e, int pid, bool driver)
 {
 	for (size_t i = 0; i < e->users; i++) {
 		if (e->user[i].pid == pid) {
 			e->user[i].driver = driver;
-			return;
+			return true;
 		}
 	}
 	if (e->users == MAX_USERS)
-		return;
+		return true;
 	e->user = xrealloc(e->user, e->users + 1, sizeof(*e->user));
 	e->user[e->users++] = (struct user){ pid, driver };
 	e->unused_since = 0;
-	l->fn(pid, &e->lib, l->arg);
+	return false;
+}
+
+static void use(struct libs *l, struct entry *e, int pid, bool driver)
+{
+	bool known;
+
+	pthread_mutex_lock(&l->lock);
+	known = add_user(e, pid, driver);
+	pthread_mutex_unlock(&l->lock);
+	if (!known)
+		l->fn(pid, &e->lib, l->arg);
 }
 
 int libs_see(struct libs *l, int pid)
@@ -377,12 +516,33 @@ static int see_pid(int pid, void *arg)
 	return 0;
 }
 
-static void entry_free(struct entry *e)
+static void let_go(struct libs *l, int i)
 {
-	if (e->fd >= 0)
-		close(e->fd);
-	free(e->user);
-	free(e);
+	struct entry *e = l->entry[i];
+	struct links *all[] = { &e->links, &e->driver, &e->launches };
+
+	pthread_mutex_lock(&l->lock);
+	l->entry[i] = l->entry[--l->count];
+	pthread_mutex_unlock(&l->lock);
+	links_close(all, ARRAY_LEN(all));
+	entry_free(e);
+}
+
+static void drop_users(struct libs *l, struct entry *e)
+{
+	size_t kept = 0;
+
+	pthread_mutex_lock(&l->lock);
+	for (size_t j = 0; j < e->users; j++) {
+		uint32_t pid = (uint32_t)e->user[j].pid;
+
+		if (!kill(e->user[j].pid, 0) || errno != ESRCH)
+			e->user[kept++] = e->user[j];
+		else
+			bpf_map_delete_elem(l->opts.with_driver, &pid);
+	}
+	e->users = kept;
+	pthread_mutex_unlock(&l->lock);
 }
 
 /* Forget users that are gone, and copies that nobody has mapped for a while: a link pins a file. */
@@ -392,28 +552,15 @@ static void forget_gone(struct libs *l)
 
 	for (int i = 0; i < l->count; i++) {
 		struct entry *e = l->entry[i];
-		size_t kept = 0;
 
-		for (size_t j = 0; j < e->users; j++) {
-			uint32_t pid = (uint32_t)e->user[j].pid;
-
-			if (!kill(e->user[j].pid, 0) || errno != ESRCH)
-				e->user[kept++] = e->user[j];
-			else
-				bpf_map_delete_elem(l->opts.with_driver, &pid);
-		}
-		e->users = kept;
-		if (kept) {
+		drop_users(l, e);
+		if (e->users) {
 			e->unused_since = 0;
 			update_launches(l, e);
 		} else if (!e->unused_since) {
 			e->unused_since = now;
 		} else if (now - e->unused_since > KEEP_UNUSED_NS) {
-			struct links *both[] = { &e->links, &e->launches };
-
-			links_close(both, 2);
-			entry_free(e);
-			l->entry[i--] = l->entry[--l->count];
+			let_go(l, i--);
 		}
 	}
 }
@@ -429,17 +576,19 @@ void libs_rescan(struct libs *l)
 
 void libs_free(struct libs *l)
 {
-	struct links *all[2 * MAX_LIBS];
+	struct links *all[3 * MAX_LIBS];
 	size_t n = 0;
 
 	if (!l)
 		return;
 	for (int i = 0; i < l->count; i++) {
 		all[n++] = &l->entry[i]->links;
+		all[n++] = &l->entry[i]->driver;
 		all[n++] = &l->entry[i]->launches;
 	}
 	links_close(all, n);
 	for (int i = 0; i < l->count; i++)
 		entry_free(l->entry[i]);
+	pthread_mutex_destroy(&l->lock);
 	free(l);
 }

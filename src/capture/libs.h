@@ -52,6 +52,16 @@ void libs_see_file(struct libs *l, const char *path, uint64_t inode);
 /* Look at every process; forget those that are gone. */
 void libs_rescan(struct libs *l);
 
+/*
+ * Take the probes off all launches, and put them back: also of copies that are found meanwhile. From
+ * any thread. Hiding returns when the last of them is gone, showing when the first call can be seen.
+ */
+void libs_hide_launches(struct libs *l);
+int libs_show_launches(struct libs *l);
+
+/* Somebody wants to write to one of the files: let go of it. From any thread. */
+void libs_yield(struct libs *l);
+
 /* The copies known now. */
 int libs_count(const struct libs *l);
 const struct lib *libs_at(const struct libs *l, int i);

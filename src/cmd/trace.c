@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 #include "cmd/live.h"
 
 static struct {
-	const char *db, *node, *attach, *nvml;
+	const char *db, *node, *attach, *nvml, *budget;
 	uint64_t duration, pid, slow, ring;
 	bool json, record_all, no_db, stack, gpu_samples;
 } args = { .stack = true, .gpu_samples = true };
@@ -40,6 +41,8 @@ static const struct opt opts[] = {
 	  "ask NVML once a second how the GPUs are (default; --gpu-samples=false: do not)" },
 	{ "nvml", 0, OPT_STR, AT(nvml), "FILE",
 	  "the library to ask (default: libnvidia-ml.so.1 of the loader and the usual places)" },
+	{ "budget", 0, OPT_STR, AT(budget), "PCT",
+	  "most that tracing may cost, in percent of the traced processes' time (default: 1; off: no limit)" },
 	{ "ring", 0, OPT_SIZE, AT(ring), "SIZE",
 	  "of the buffer to user space (default: 1m; 16m with --record-all)" },
 	{ "attach", 0, OPT_STR, AT(attach), "MODE",
@@ -47,10 +50,33 @@ static const struct opt opts[] = {
 	{ 0 },
 };
 
+#define BUDGET_PCT 1.0
+
+/* "0.5", "2%", "off". */
+static int read_budget(const char *text, double *ret)
+{
+	char *end;
+	double pct;
+
+	*ret = BUDGET_PCT / 100;
+	if (!text)
+		return 0;
+	*ret = 0;
+	if (streq(text, "off"))
+		return 0;
+	pct = strtod(text, &end);
+	if (end == text || (end[0] && !streq(end, "%")) || !(pct >= 0) || pct > 100)
+		return fail(-EINVAL,
+			    "--budget: '%s' is neither a percentage from 0 to 100 nor 'off'", text);
+	*ret = pct / 100;
+	return 0;
+}
+
 static int check_args(struct agent_opts *ret, char *path, size_t cap)
 {
 	enum attach_mode mode = args.attach ? attach_mode_named(args.attach) : ATTACH_AUTO;
 	char proc[64];
+	double budget;
 	int err;
 
 	if (mode == ATTACH_NONE)
@@ -66,6 +92,9 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 		return fail(-EINVAL, "--node: a name has 1 to 64 characters");
 	if (args.nvml && args.nvml[0] != '/')
 		return fail(-EINVAL, "--nvml: %s is no absolute path", args.nvml);
+	err = read_budget(args.budget, &budget);
+	if (err)
+		return err;
 	snprintf(proc, sizeof(proc), "/proc/%llu", (unsigned long long)args.pid);
 	if (args.pid && access(proc, F_OK))
 		return fail(-ESRCH, "--pid: there is no process %llu",
@@ -86,6 +115,7 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 			.slow_ns = args.slow,
 			.ring_bytes = args.ring,
 			.record_all = args.record_all,
+			.budget = budget,
 			.no_stack = !args.stack,
 			.mode = mode,
 		},

@@ -189,6 +189,10 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 		err = store_account_total(s, w, &ret->account);
 	if (!err)
 		err = store_each_loss(s, w, on_loss, ret);
+	if (!err)
+		err = store_cost_total(s, w, &ret->cost);
+	if (!err)
+		err = add_shed(s, ret);
 	facts_release(&facts);
 	if (err)
 		explain_free(ret);

@@ -198,7 +198,8 @@ struct summary {
 	uint64_t state_ns[STATE_COUNT];
 	uint64_t sync_ns; /* of these: on CPU or blocked inside a synchronising call */
 	uint64_t sync_state_ns[STATE_COUNT]; /* ... by state */
-	uint64_t launches, calls;
+	uint64_t launches, calls; /* counted */
+	uint64_t launches_shed; /* estimated: those that were not looked at */
 	int threads;
 	struct op_summary *op; /* of all its threads, most time first */
 	int ops;
@@ -264,6 +265,14 @@ struct open_wait {
 	struct idle_part part; /* what it did most of that time */
 };
 
+/* What was not looked at, to cost no more than was allowed; in this window. */
+struct shed_sum {
+	uint64_t ns, first_ns, last_ns;
+	uint64_t calls; /* estimated: launches that were not counted */
+	double cost_pct; /* that made it necessary: the highest */
+	int spans;
+};
+
 struct explanation {
 	struct run_info run;
 	struct window window;
@@ -281,6 +290,8 @@ struct explanation {
 	struct stack_counts stacks; /* how much of the trace has lines */
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
 	struct account_row account;
+	struct cost_row cost; /* what account.probe_ns is made of */
+	struct shed_sum shed[SHED_COUNT];
 	struct {
 		char reason[32];
 		uint64_t count;

@@ -49,6 +49,16 @@ void lift_stragglers(struct explanation *e);
 void add_idle(const struct facts *f, const struct thread_facts *first, int n, struct summary *sum);
 void idle_part_of(const struct chain *c, struct idle_part *ret);
 
+/* print_cost.c */
+struct json;
+void print_cost(const struct explanation *e, FILE *out);
+void print_shed(const struct explanation *e, FILE *out);
+void json_cost(struct json *j, const struct explanation *e);
+void json_shed(struct json *j, const struct explanation *e);
+
+/* shed.c */
+int add_shed(struct store *s, struct explanation *e);
+
 /* open.c */
 int add_open(struct store *s, const struct facts *f, struct explanation *e);
 

@@ -58,7 +58,11 @@ struct second {
 	uint64_t sync_runnable_ns; /* waiting for a CPU inside such calls: the GPU may be busy */
 	uint64_t sync_state_ns[STATE_COUNT]; /* of sync_wait_ns */
 	uint64_t gpu_blocked_ns; /* blocked in calls that wait for the GPU, of all classes */
-	uint64_t launches, calls;
+	uint64_t launches,
+		calls; /* launches: with those that were not looked at, by facts_scale() */
+	uint64_t hidden_ns; /* launches were not looked at */
+	uint64_t launches_seen;
+	bool launches_unknown; /* ... and too little was seen of them to tell */
 	struct short_sum short_gap, short_sync[LAYERS];
 	uint64_t gap_hist_ns, long_gap_ns; /* gaps by their distribution: all, from 1 ms on */
 	uint64_t blocking_copies; /* they wait for the GPU like a synchronisation */
@@ -169,6 +173,12 @@ struct gpu_facts {
 	int ids;
 };
 
+/* Launches were not looked at. */
+struct shed_facts {
+	uint64_t from_ns, to_ns;
+	uint64_t calls; /* how many there were in it: an estimate */
+};
+
 struct facts {
 	struct window window;
 	struct thread_facts *thread; /* by process */
@@ -190,6 +200,8 @@ struct facts {
 	struct coll_facts
 		*coll; /* by hash, then sequence number: those of one meeting are together */
 	int colls;
+	struct shed_facts *shed; /* by time */
+	int sheds;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
@@ -212,6 +224,10 @@ bool facts_uses_gpu(const struct facts *f, uint32_t pid, const struct gpu_facts 
 		    bool *ret_assumed);
 /* "GPU 0 (NVIDIA H200)". Returns dst. */
 char *gpu_title(const struct gpu_facts *gpu, char *dst, size_t cap);
+
+/* shed.c: read when launches were not looked at, and put estimates in place of launches that were not looked at. */
+int facts_load_shed(struct store *s, struct facts *f);
+void facts_scale(struct facts *f);
 
 /* verdicts.c: fill in what follows from the rest; called by facts_load(). */
 void facts_classify(struct facts *f);

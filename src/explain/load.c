@@ -554,12 +554,15 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 		err = store_each_loss(s, w, on_loss, &l);
 	if (!err)
 		err = load_ranks(s, w, ret);
+	if (!err)
+		err = facts_load_shed(s, ret);
 	if (err) {
 		facts_release(ret);
 		return err;
 	}
 	if (ret->threads)
 		qsort(ret->thread, (size_t)ret->threads, sizeof(*ret->thread), process_order);
+	facts_scale(ret);
 	mark_feeders(ret);
 	for (int i = 0; i < ret->threads; i++)
 		mark_warm_up(&ret->thread[i]);
@@ -589,5 +592,6 @@ void facts_release(struct facts *f)
 	free(f->belonging);
 	facts_release_gpus(f);
 	free(f->coll);
+	free(f->shed);
 	*f = (struct facts){ 0 };
 }

@@ -410,6 +410,7 @@ static void json_summary(struct json *j, const struct summary *s)
 	json_str(j, "python_note", s->python_note);
 	json_u64(j, "calls", s->calls);
 	json_u64(j, "launches", s->launches);
+	json_u64(j, "launches_shed", s->launches_shed); /* estimated */
 	json_u64(j, "total_ns", s->total_ns);
 	json_u64(j, "gpu_wait_ns", s->sync_ns);
 	for (int i = 0; i < STATE_COUNT; i++)
@@ -491,9 +492,10 @@ static void json_loss(struct json *j, const struct explanation *e)
 	json_u64(j, "stored", e->account.received);
 	json_u64(j, "summed", e->account.filtered);
 	json_u64(j, "dropped", e->account.dropped);
-	json_u64(j, "shed", 0); /* nothing is shed in this version */
+	json_u64(j, "shed", e->shed[SHED_launches].calls); /* estimated */
 	for (int i = 0; i < e->losses; i++)
 		json_u64(j, e->loss[i].reason, e->loss[i].count);
+	json_shed(j, e);
 	json_close(j, '}');
 }
 
@@ -558,6 +560,7 @@ void explain_json(struct store *s, const struct explanation *e, FILE *out)
 	json_u64(&j, "from_ns", e->window.from_ns);
 	json_u64(&j, "to_ns", e->window.to_ns);
 	json_loss(&j, e);
+	json_cost(&j, e);
 	json_f64(&j, "unexplained_pct", e->unexplained_pct);
 	json_lines_known(&j, e);
 	json_open(&j, "coverage", '[');

@@ -317,10 +317,13 @@ static void print_process(const struct summary *s, bool in_full, FILE *out)
 {
 	char calls[UNITS_CAP], launches[UNITS_CAP], total[UNITS_CAP];
 
-	fprintf(out, "%s (pid %u): %s calls, %s launches, %d calling thread%s\n", s->comm, s->pid,
+	fprintf(out, "%s (pid %u): %s calls, %s launches", s->comm, s->pid,
 		format_count(calls, sizeof(calls), s->calls),
-		format_count(launches, sizeof(launches), s->launches), s->threads,
-		s->threads == 1 ? "" : "s");
+		format_count(launches, sizeof(launches), s->launches));
+	if (s->launches_shed)
+		fprintf(out, " (and about %s that were not looked at)",
+			format_count(launches, sizeof(launches), s->launches_shed));
+	fprintf(out, ", %d calling thread%s\n", s->threads, s->threads == 1 ? "" : "s");
 	if (in_full && s->cmdline[0])
 		fprintf(out, "  %.74s\n", s->cmdline);
 	if (s->python_note[0])
@@ -344,8 +347,9 @@ static void print_loss(const struct explanation *e, FILE *out)
 	const struct account_row *a = &e->account;
 	char seen[UNITS_CAP], stored[UNITS_CAP], lost[UNITS_CAP];
 
-	fprintf(out, "Seen %s calls and gaps, all counted; %s stored one by one; %s lost.\n",
+	fprintf(out, "Seen %s calls and gaps, all counted%s; %s stored one by one; %s lost.\n",
 		format_count(seen, sizeof(seen), a->seen),
+		e->shed[SHED_launches].ns ? " but for launches, see below" : "",
 		format_count(stored, sizeof(stored), a->received),
 		format_count(lost, sizeof(lost), a->dropped));
 	if (e->unexplained_pct >= 0.05)
@@ -357,8 +361,8 @@ static void print_loss(const struct explanation *e, FILE *out)
 		fputs("Cost of tracing: not known, a probe could not be measured on this host.\n",
 		      out);
 	else if (a->traced_ns)
-		fprintf(out, "Cost of tracing: about %.2f %% of the traced processes' time.\n",
-			percent(a->probe_ns + a->agent_ns, a->traced_ns));
+		print_cost(e, out);
+	print_shed(e, out);
 	for (int i = 0; i < e->losses; i++)
 		fprintf(out, "  loss: %s %s\n", e->loss[i].reason,
 			format_count(lost, sizeof(lost), e->loss[i].count));

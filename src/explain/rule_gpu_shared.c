@@ -64,7 +64,7 @@ static void add_time(const struct facts *f, const struct thread_facts *t,
 		const struct second *s = &t->second[i];
 		bool shared;
 
-		if (s->warm_up || s->launches < LAUNCHES_MIN)
+		if (s->warm_up || s->launches < LAUNCHES_MIN || s->launches_unknown)
 			continue;
 		shared = is_shared(f, other, s);
 		*(shared ? &h->shared_ns : &h->alone_ns) += second_total(s);
@@ -80,7 +80,8 @@ static void add_loss(const struct facts *f, const struct thread_facts *t,
 		const struct second *s = &t->second[i];
 		double usual = h->rate * (double)s->launches, took = (double)gpu_ns(s);
 
-		if (s->warm_up || s->launches < LAUNCHES_MIN || !is_shared(f, other, s))
+		if (s->warm_up || s->launches < LAUNCHES_MIN || s->launches_unknown ||
+		    !is_shared(f, other, s))
 			continue;
 		h->slower_ns += took >= EACH_SLOWER * usual ? second_total(s) : 0;
 		h->lost += took > usual ? (uint64_t)(took - usual) : 0;

@@ -19,7 +19,7 @@ static const char *const tables[] = {
 	"system_second", "core_second",   "gpu",          "gpu_second",
 	"gpu_process",   "gpu_error",     "incident",     "loss",
 	"account",       "coverage",      "communicator", "communicator_second",
-	"collective",    "rank_env",
+	"collective",    "rank_env",      "cost_second",  "shed",
 };
 
 static void dump_text(FILE *out, const char *text)

@@ -88,6 +88,9 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			       " lost_ns=max(lost_ns, ?7) WHERE id=?8",
 	[STMT_LOSS] = "INSERT INTO loss VALUES(?,?,?,?)",
 	[STMT_ACCOUNT] = "INSERT INTO account VALUES(?,?,?,?,?,?,?,?,?,?)",
+	[STMT_COST] = "INSERT INTO cost_second VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	/* Told again while it goes on. */
+	[STMT_SHED] = "INSERT OR REPLACE INTO shed VALUES(?,?,?,?,?,?)",
 	[STMT_COVERAGE] = "INSERT INTO coverage VALUES(?,?,?,?,?,?,?,?,?,?)",
 	[STMT_CLOCK] = "INSERT INTO clock VALUES(?,?,?)",
 };

@@ -539,6 +539,36 @@ CREATE TABLE account(
 	traced_ns INTEGER NOT NULL -- time of the traced processes: of each its longest thread
 );
 
+-- What that cost is made of. Times are on the threads of traced processes, but for the last three.
+CREATE TABLE cost_second(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL,
+	launch_ns INTEGER NOT NULL, -- hits times what one costs, measured at start; also the next two
+	call_ns INTEGER NOT NULL,
+	stepped_ns INTEGER NOT NULL, -- more, where the kernel has to single-step
+	record_ns INTEGER NOT NULL, -- sending records: measured
+	stack_ns INTEGER NOT NULL, -- looking at stacks: measured
+	switch_ns INTEGER NOT NULL, -- context switches of traced processes: one of 64 is measured
+	related_ns INTEGER NOT NULL, -- ... of processes that they wait for
+	other_ns INTEGER NOT NULL, -- ... of everybody else, and hits of processes that are not traced
+	agent_ns INTEGER NOT NULL, -- CPU time of the agent
+	cpus_ns INTEGER NOT NULL, -- the interval times the number of CPUs
+	worst_pct REAL NOT NULL, -- of the process that paid most, of its time
+	budget_pct REAL NOT NULL, -- 0 = no limit
+	PRIMARY KEY(run, at_ns)
+) WITHOUT ROWID;
+
+-- What was not looked at for a while, to cost no more than was allowed.
+CREATE TABLE shed(
+	run INTEGER NOT NULL REFERENCES run(id),
+	what TEXT NOT NULL, -- launches, stacks, detail
+	from_ns INTEGER NOT NULL,
+	to_ns INTEGER NOT NULL,
+	cost_pct REAL NOT NULL, -- of the process that paid most, which made it necessary
+	calls INTEGER NOT NULL, -- launches that were not counted: an estimate
+	PRIMARY KEY(run, what, from_ns)
+) WITHOUT ROWID;
+
 CREATE TABLE coverage(
 	process INTEGER NOT NULL REFERENCES process(id),
 	library INTEGER NOT NULL REFERENCES string(id),

@@ -188,6 +188,23 @@ struct account_row {
 };
 int store_account(struct store *s, uint64_t at_boot_ns, const struct account_row *row);
 
+/* What it cost in an interval. See schema.sql. */
+struct cost_row {
+	uint64_t launch_ns, call_ns, stepped_ns, record_ns, stack_ns, switch_ns, related_ns;
+	uint64_t other_ns, agent_ns, cpus_ns;
+	double worst_pct, budget_pct;
+};
+int store_cost(struct store *s, uint64_t at_boot_ns, const struct cost_row *row);
+
+/* What was not looked at; one that goes on is told again, longer. Boot times when written. */
+struct shed_row {
+	const char *what;
+	uint64_t from_ns, to_ns;
+	double cost_pct;
+	uint64_t calls; /* estimated */
+};
+int store_shed(struct store *s, const struct shed_row *row);
+
 struct coverage_row {
 	const char *library, *build_id, *note;
 	uint64_t inode, since_boot_ns;
@@ -402,6 +419,13 @@ int store_each_loss(struct store *s, struct window w, int (*fn)(const struct los
 		    void *arg);
 
 int store_account_total(struct store *s, struct window w, struct account_row *ret);
+
+/* Sums; the percentages are the largest. */
+int store_cost_total(struct store *s, struct window w, struct cost_row *ret);
+
+/* Those that overlap the window, oldest first. */
+int store_each_shed(struct store *s, struct window w, int (*fn)(const struct shed_row *, void *),
+		    void *arg);
 
 struct coverage_info {
 	const char *comm, *library, *note;

@@ -46,6 +46,8 @@ static int fill_waits(struct store *s, int64_t thread, uint32_t i)
 	CHECK(!store_call_wait(s, call, wait.chain, i));
 	CHECK(!store_step(s, thread, &step));
 	CHECK(!store_step_second(s, thread, i, &sum));
+	CHECK(!store_cost(s, i, &(struct cost_row){ .launch_ns = i, .worst_pct = 0.25 }));
+	CHECK(!store_shed(s, &(struct shed_row){ .what = "launches", .from_ns = i, .calls = i }));
 	return 0;
 }
 
@@ -271,7 +273,9 @@ TEST(store_dump_and_load_give_the_same_trace)
 					      "communicator",
 					      "communicator_second",
 					      "collective",
-					      "rank_env" };
+					      "rank_env",
+					      "cost_second",
+					      "shed" };
 	struct store *s, *copy;
 	char *text, *again;
 	int same;

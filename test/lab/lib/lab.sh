@@ -227,6 +227,7 @@ note_family() {
 
 # trace: attached, the truth counts from here
 trace() {
+	budget=${LAB_BUDGET:-1}
 	: >>"$dir/family"
 	if [ -n "$dry" ]; then
 		sleep 0.3
