@@ -130,7 +130,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/fuzz/run \
+SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nccl test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
