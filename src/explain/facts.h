@@ -160,9 +160,8 @@ struct belonging {
 
 struct facts {
 	struct window window;
-	int cpus;
 	struct thread_facts *thread; /* by process */
-	int threads;
+	int cpus, threads;
 	struct chain_facts *chain;
 	int chains;
 	struct path *path;
@@ -175,8 +174,7 @@ struct facts {
 	int descents;
 	struct belonging *belonging; /* by pid, then time */
 	int belongings;
-	struct coll_facts
-		*coll; /* by hash, then sequence number: those of one meeting are together */
+	struct coll_facts *coll; /* by hash, then sequence number: a meeting is together */
 	int colls;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
