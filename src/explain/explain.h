@@ -142,19 +142,15 @@ struct finding {
 	struct line hop_line[HOPS_MAX];
 	char python_note[160]; /* why the lines of its process cannot be read; "": they can */
 	struct stack_share *share; /* most first; together lost_ns. Owned by the explanation */
-	int shares;
+	int shares, ids;
 	int64_t id[EVIDENCE_MAX]; /* rows of `call` */
-	int ids;
 	struct effect effect[EFFECTS_MAX];
 	int effects;
 	double rate_before, rate_during; /* calls per second of the thread; 0: not known */
 	double steps_before, steps_during; /* steps per second; 0: not known */
 	char fix[FIXES_MAX][384]; /* a command in it is never cut */
-	int fixes;
 	char basis[256]; /* what the evidence class rests on */
-	bool counted; /* `count` is of waits, though there is no chain */
-	int64_t rank, by_rank; /* where it is, and of the culprit; meant only where ... */
-	bool ranked, by_ranked;
+	int64_t rank, by_rank; /* where it is, and of the culprit; meant where they are `ranked` */
 	struct
 	{ /* a straggler's own finding, in short: what makes it late; cause NULL: not known */
 		const char *cause;
@@ -163,6 +159,9 @@ struct finding {
 	} own;
 	/* Which rows of `call` can carry it: bits of enum state and of enum op_class. */
 	uint32_t states, places;
+	int fixes;
+	bool ranked, by_ranked;
+	bool counted; /* `count` is of waits, though there is no chain */
 };
 
 struct op_summary {

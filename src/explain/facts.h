@@ -197,8 +197,7 @@ struct facts {
 	struct gpu_facts *gpu; /* by number */
 	struct gpu_error *gpu_error; /* by time */
 	int belongings, gpus, gpu_errors;
-	struct coll_facts
-		*coll; /* by hash, then sequence number: those of one meeting are together */
+	struct coll_facts *coll; /* by hash, then sequence number: a meeting is together */
 	int colls;
 	struct shed_facts *shed; /* by time */
 	int sheds;

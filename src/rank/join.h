@@ -35,9 +35,9 @@ extern const char *const join_names[JOIN_COUNT];
 struct collective {
 	struct nccl_record call;
 	int64_t process, thread; /* rows of the store */
-	enum join join;
 	const struct op *sync; /* NULL: JOIN_none */
 	uint64_t sync_start_ns, sync_end_ns;
+	enum join join;
 	bool last; /* of its communicator in front of that wait: what is behind it is not queued yet */
 };
 

@@ -14,7 +14,7 @@ TEST(environ_reads_the_variables_of_each_launcher)
 {
 	struct rank_env e;
 
-	PARSE("HOME=/root\0RANK=3\0LOCAL_RANK=1\0WORLD_SIZE=8\0SLURM_PROCID=9\0", &e);
+	PARSE("HOME=/x\0RANK=3\0LOCAL_RANK=1\0WORLD_SIZE=8\0SLURM_PROCID=9\0", &e);
 	CHECK(e.rank == 3 && e.local_rank == 1 && e.world == 8);
 	CHECK_STR(e.from, "RANK");
 	PARSE("SLURM_NTASKS=16\0SLURM_PROCID=9", &e); /* the last one without its NUL */
