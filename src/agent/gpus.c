@@ -16,7 +16,6 @@
 
 #define AWAY_NS 5000000000ull /* not listed for so long: another process of that pid */
 #define USERS_MAX 4096
-#define ERRORS_KEPT 32 /* to be compared with those of the other source */
 #define ERRORS_MAX 64 /* stored in a second */
 #define SECOND_NS 1000000000ull
 
@@ -34,21 +33,12 @@ struct user {
 	uint64_t first_ns, last_ns;
 };
 
-enum source { FROM_LOG, FROM_TRACEPOINT };
-
-struct heard {
-	struct xid xid;
-	enum source from;
-	bool both;
-};
-
 struct gpus {
 	struct gpu_helper *helper; /* NULL: nobody asks */
 	struct kmsg *kmsg; /* NULL: cannot be read */
 	struct device device[GPU_MAX];
 	struct hash *users; /* struct user_key -> struct user */
-	struct heard heard[ERRORS_KEPT];
-	unsigned next; /* of heard */
+	struct xid_memory memory;
 	uint64_t second_ns; /* the errors of one second: */
 	unsigned errors, too_many;
 	bool said;
@@ -175,21 +165,7 @@ static void on_record(const struct gpu_record *rec, void *arg)
 
 /* ---- errors ---- */
 
-static bool heard_already(struct gpus *g, const struct xid *xid, enum source from)
-{
-	for (int i = 0; i < ERRORS_KEPT; i++) {
-		struct heard *h = &g->heard[i];
-
-		if (h->from == from || h->both || !h->xid.code || !xid_same(&h->xid, xid))
-			continue;
-		h->both = true;
-		return true;
-	}
-	g->heard[g->next++ % ERRORS_KEPT] = (struct heard){ .xid = *xid, .from = from };
-	return false;
-}
-
-static void on_error(struct gpus *g, const struct xid *xid, enum source from)
+static void on_error(struct gpus *g, const struct xid *xid, enum xid_source from)
 {
 	struct gpu_error_row row = { .bus_id = xid->bus_id,
 				     .text = xid->text,
@@ -199,7 +175,7 @@ static void on_error(struct gpus *g, const struct xid *xid, enum source from)
 				     .at_ns = xid->at_ns };
 	struct proc_info who;
 
-	if (heard_already(g, xid, from))
+	if (!xid_is_new(&g->memory, xid, from))
 		return;
 	if (g->now - g->second_ns >= SECOND_NS) {
 		g->second_ns = g->now;
@@ -216,7 +192,7 @@ static void on_error(struct gpus *g, const struct xid *xid, enum source from)
 
 static void on_log(const struct xid *xid, void *arg)
 {
-	on_error(arg, xid, FROM_LOG);
+	on_error(arg, xid, XID_LOG);
 }
 
 static void on_xid_event(const struct xid_event *event, void *arg)
@@ -226,7 +202,7 @@ static void on_xid_event(const struct xid_event *event, void *arg)
 	if (!xid_parse(event->bus_id, event->code, event->text, &xid))
 		return;
 	xid.at_ns = event->at_ns;
-	on_error(arg, &xid, FROM_TRACEPOINT);
+	on_error(arg, &xid, XID_TRACEPOINT);
 }
 
 /* ---- both ---- */

@@ -318,6 +318,23 @@ static void json_shed(struct json *j, const struct agent_status *s)
 	json_close(j, ']');
 }
 
+/* null: nobody asks, or it has not answered yet. */
+static void json_nvml(struct json *j, const struct gpu_helper_status *s)
+{
+	if (!s->known) {
+		json_null(j, "nvml");
+		return;
+	}
+	json_open(j, "nvml", '{');
+	json_bool(j, "ready", s->ready);
+	json_str(j, "text", s->text);
+	json_u64(j, "starts", s->starts);
+	json_u64(j, "crashes", s->crashes);
+	json_u64(j, "hangs", s->hangs);
+	json_u64(j, "garbage", s->garbage);
+	json_close(j, '}');
+}
+
 static void print_json(struct agent *a, bool last)
 {
 	struct json j = JSON_TO(stdout);
@@ -352,6 +369,7 @@ static void print_json(struct agent *a, bool last)
 	json_i64(&j, "threads_followed", s.threads);
 	json_i64(&j, "tallies_in_use", s.tallies);
 	json_u64(&j, "stops_held", s.stops);
+	json_nvml(&j, &s.nvml);
 	json_open(&j, "ops", '[');
 	op = agent_ops(a, &n);
 	for (size_t i = 0; i < n; i++)

@@ -72,6 +72,23 @@ bool xid_parse(const char *bus_id, uint32_t code, const char *text, struct xid *
 /* Are these the same error of the same device? */
 bool xid_same(const struct xid *a, const struct xid *b);
 
+/* There are two ways to hear of an error: what one has told, the other does not tell again. */
+enum xid_source { XID_LOG, XID_TRACEPOINT };
+
+#define XID_KEPT 32
+
+struct xid_memory {
+	struct {
+		struct xid xid; /* code 0: none */
+		enum xid_source from;
+		bool both; /* the other has told of it, too */
+	} heard[XID_KEPT];
+	unsigned next;
+};
+
+/* False: the other source has told of it. Of one source, two equal ones are two. */
+bool xid_is_new(struct xid_memory *m, const struct xid *xid, enum xid_source from);
+
 /* "0000:1b:00", "00000000:1B:00.0": is it one device? */
 bool gpu_bus_same(const char *a, const char *b);
 

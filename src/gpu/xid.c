@@ -160,6 +160,24 @@ bool xid_same(const struct xid *a, const struct xid *b)
 	       (a->pid == b->pid || !a->pid || !b->pid);
 }
 
+bool xid_is_new(struct xid_memory *m, const struct xid *xid, enum xid_source from)
+{
+	unsigned at;
+
+	for (int i = 0; i < XID_KEPT; i++) {
+		if (!m->heard[i].xid.code || m->heard[i].from == from || m->heard[i].both ||
+		    !xid_same(&m->heard[i].xid, xid))
+			continue;
+		m->heard[i].both = true;
+		return false;
+	}
+	at = m->next++ % XID_KEPT;
+	m->heard[at].xid = *xid;
+	m->heard[at].from = from;
+	m->heard[at].both = false;
+	return true;
+}
+
 /* By code. */
 static const struct xid_words table[] = {
 	{ 8, XID_DRIVER, "the GPU stopped processing",

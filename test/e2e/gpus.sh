@@ -90,9 +90,9 @@ is "evidence" "$(jq -r '.[0].evidence.class' "$dir/found")" observed
 has "title" "$dir/text" "too hot (hardware slowdown)"
 has "object" "$dir/text" "gpu 0 at 00000000:1B:00.0, 91 C, 412 of 700 W"
 has "the GPU's line" "$dir/text" "GPU 0 Simulated GPU: utilisation 21 %, SMs active 8.5 %, tensor cores 0.2 %, DRAM 0.6 %"
-# Half of the time of each step: 40 kernels of 60 us more.
-lost=$(jq '.[0].lost_pct' "$dir/found")
-near "lost, percent of the time" "$lost" 45 25
+# Half of the time of each step, less where others take the CPU meanwhile: the lab knows the truth.
+at_least "lost, percent of the time" "$(jq '.[0].lost_pct | floor' "$dir/found")" 10
+at_most "lost, percent of the time" "$(jq '.[0].lost_pct | floor' "$dir/found")" 52
 is "who is on it" "$(sql "SELECT count(*), max(mem_used) FROM gpu_process WHERE pid = $caller")" "1|5000000000"
 at_least "samples" "$(sql 'SELECT count(*) FROM gpu_second')" 8
 is "throttled" "$(jq -r '.gpus[0].throttled_by' "$dir/json")" "too hot (hardware slowdown)"

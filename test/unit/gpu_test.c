@@ -174,6 +174,30 @@ TEST(xid_of_the_tracepoint_is_the_same_as_that_of_the_log)
 	return 0;
 }
 
+TEST(xid_that_both_sources_tell_is_told_once)
+{
+	static struct xid_memory m;
+	struct xid a = { .at_ns = 10000000000ull, .code = 31, .pid = 12, .bus_id = "0000:1b:00" };
+	struct xid b = a;
+
+	memset(&m, 0, sizeof(m));
+	b.at_ns += 90000000; /* the log is read a little later */
+	CHECK(xid_is_new(&m, &a, XID_TRACEPOINT));
+	CHECK(xid_is_new(&m, &a, XID_TRACEPOINT)); /* twice by one source: it happened twice */
+	CHECK(!xid_is_new(&m, &b, XID_LOG));
+	CHECK(!xid_is_new(&m, &b, XID_LOG));
+	CHECK(xid_is_new(&m, &b, XID_LOG)); /* a third one */
+	CHECK(!xid_is_new(&m, &a, XID_TRACEPOINT));
+	b.code = 13;
+	CHECK(xid_is_new(&m, &b, XID_LOG));
+	for (int i = 0; i < 2 * XID_KEPT; i++) { /* more than it keeps */
+		a.at_ns += 10000000000ull;
+		CHECK(xid_is_new(&m, &a, XID_LOG));
+		CHECK(!xid_is_new(&m, &a, XID_TRACEPOINT));
+	}
+	return 0;
+}
+
 TEST(gpu_bus_ids_are_compared_whatever_their_form)
 {
 	CHECK(gpu_bus_same("00000000:1B:00.0", "0000:1b:00"));
