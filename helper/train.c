@@ -18,6 +18,7 @@
 #define LAYERS 56
 #define BATCH 3200000
 #define BATCH_PAGEABLE 96000000
+#define COLD_LINES 250 /* of each kernel */
 #define HOST_NS 3000000 /* of work for each batch */
 
 static const char spin_ptx[] = ".version 6.0\n"
@@ -61,6 +62,7 @@ static struct {
 static struct {
 	double seconds, pageable_after, pageable_for;
 	uint64_t kernel_ns;
+	int cold;
 } o = { .seconds = 10, .kernel_ns = 90000 };
 
 static void die(const char *what, int code)
@@ -113,6 +115,7 @@ static void parse(int argc, char **argv)
 		{ "kernel-us", required_argument, NULL, 'k' },
 		{ "sync", required_argument, NULL, 'y' }, /* the driver decides */
 		{ "name", required_argument, NULL, 'n' },
+		{ "cold", required_argument, NULL, 'c' },
 		{ 0 },
 	};
 
@@ -127,9 +130,37 @@ static void parse(int argc, char **argv)
 			o.kernel_ns = (uint64_t)(atof(optarg) * 1e3);
 		else if (c == 'n')
 			prctl(PR_SET_NAME, optarg);
+		else if (c == 'c')
+			o.cold = atoi(optarg);
 		else if (c != 'y')
 			exit(2);
 	}
+}
+
+/* A module of many kernels, which the driver compiles: what the first start of a program is like. */
+static void load_much(void)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	void *module;
+
+	if (!out)
+		die("open_memstream", 0);
+	(void)fputs(".version 6.0\n.target sm_60\n.address_size 64\n", out);
+	for (int i = 0; i < o.cold; i++) {
+		(void)fprintf(out,
+			      ".visible .entry k%d(.param .u64 p)\n{\n.reg .f32 %%f<3>;\n"
+			      ".reg .u64 %%r<2>;\nld.param.u64 %%r1, [p];\n"
+			      "ld.global.f32 %%f1, [%%r1];\nmov.f32 %%f2, %%f1;\n",
+			      i);
+		for (int k = 0; k < COLD_LINES; k++)
+			(void)fprintf(out, "fma.rn.f32 %%f1, %%f1, %%f2, %%f%d;\n", 1 + k % 2);
+		(void)fputs("st.global.f32 [%r1], %f1;\nret;\n}\n", out);
+	}
+	(void)fclose(out);
+	MUST(cuModuleLoadData(&module, text));
+	free(text);
 }
 
 int main(int argc, char **argv)
@@ -145,6 +176,8 @@ int main(int argc, char **argv)
 	MUST(cuDeviceGet(&device, 0));
 	MUST(cuDevicePrimaryCtxRetain(&context, device));
 	MUST(cuCtxSetCurrent(context));
+	if (o.cold)
+		load_much();
 	MUST(cuModuleLoadData(&module, spin_ptx));
 	MUST(cuModuleGetFunction(&spin, module, "spin"));
 	MUST(cuMemAlloc_v2(&memory, BATCH_PAGEABLE));

@@ -50,17 +50,20 @@ def hog():
             pass
 
 
+MORE = bytes(64 << 20)
+
+
 def checkpoint(model, file):
     with open(file, "wb") as f:
         torch.save(model.state_dict(), f)
-        f.write(bytes(64 << 20))
+        f.write(MORE)
         f.flush()
         os.fsync(f.fileno())  # fault: disk-write
 
 
 def forward(model, x, fault):
     for layer in model:
-        x = layer(x)
+        x = layer(x)  # fault: alloc-churn
         if fault == "sync-too-often":
             x.sum().item()  # fault: sync-too-often
     return x
@@ -69,7 +72,9 @@ def forward(model, x, fault):
 def main():
     fault, seconds, file = sys.argv[1], float(sys.argv[2]), sys.argv[3]
     torch.manual_seed(0)
-    model = nn.Sequential(*[nn.Linear(256, 256) for _ in range(8)], nn.Linear(256, 10)).cuda()
+    width = 1536 if fault == "sync-too-often" else 256  # the GPU has something to do while the host goes on
+    model = nn.Sequential(nn.Linear(256, width), *[nn.Linear(width, width) for _ in range(8)],
+                          nn.Linear(width, 10)).cuda()
     opt = torch.optim.SGD(model.parameters(), lr=1e-3)
     fixed = torch.randn(16, 64, 256), torch.randint(0, 10, (16, 64))
     batches = endless(fixed)
@@ -104,7 +109,7 @@ def main():
         if fault == "alloc-churn":
             del x, y, loss
             opt.zero_grad()
-            torch.cuda.empty_cache()  # fault: alloc-churn
+            torch.cuda.empty_cache()  # so that memory is asked for in the next step again
         if fault == "disk-write":
             checkpoint(model, file)
         if fault == "none":  # the GPU has enough to do

@@ -35,6 +35,7 @@ options.add_argument("--kernel-us", type=float, default=90)
 options.add_argument("--sync", choices=("spin", "block"), default="spin")
 options.add_argument("--pageable-after", type=float, default=0, help="seconds")
 options.add_argument("--pageable-for", type=float, default=0, help="seconds of larger batches, not pinned")
+options.add_argument("--cold", help="kernels to load first; the simulated GPU has its own knob for that")
 options.add_argument("--name", default="", help="of the process")
 o = options.parse_args()
 if o.name:
