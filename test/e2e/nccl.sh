@@ -122,3 +122,17 @@ is "wild: type and size" "$(sql "SELECT DISTINCT datatype, reduce_op, bytes IS N
 	"99|-7|1"
 is "wild: a rank that cannot be" "$(sql 'SELECT count(*) FROM communicator WHERE rank IS NOT NULL AND rank > 1000000')" 0
 is "wild: collectives told" "$(sql 'SELECT count(*), sum(ret) FROM collective')" "93|0"
+
+# Many at once: the first of each second are told, all are counted.
+db=$dir/many.db
+hold ncclAllReduce 3001 1 1 2 1000 7 0 0x5000 3
+trace
+go "$caller"
+ends "$caller"
+untrace
+is "many: counted in full" "$(sql 'SELECT sum(collectives), sum(bytes) FROM communicator_second')" "3001|$((3001 * 4000))"
+told=$(sql 'SELECT count(*) FROM collective')
+at_least "many: told" "$told" 256
+at_most "many: told" "$told" $((256 * 3))
+is "many: told as counted, with their numbers" "$(sql "SELECT (SELECT sum(told) FROM communicator_second) = count(*),
+	max(seq) <= 3001, count(DISTINCT seq) = count(*) FROM collective")" "1|1|1"
