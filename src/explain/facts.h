@@ -171,9 +171,8 @@ struct facts {
 	struct descent *descent;
 	int descents;
 	struct belonging *belonging; /* by pid, then time */
-	int belongings;
 	struct shed_facts *shed; /* by time */
-	int sheds;
+	int belongings, sheds;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
