@@ -157,7 +157,6 @@ struct shed_facts {
 
 struct facts {
 	struct window window;
-	int cpus;
 	struct thread_facts *thread; /* by process */
 	int threads;
 	struct chain_facts *chain;
@@ -172,7 +171,7 @@ struct facts {
 	int descents;
 	struct belonging *belonging; /* by pid, then time */
 	struct shed_facts *shed; /* by time */
-	int belongings, sheds;
+	int belongings, sheds, cpus;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
@@ -181,7 +180,7 @@ struct facts {
 int facts_load(struct store *s, struct window w, struct facts *ret);
 void facts_release(struct facts *f);
 
-/* shed.c: read when launches were not looked at, and put estimates in place of launches that were not looked at. */
+/* shed.c: read when launches were not looked at, and put estimates in their place. */
 int facts_load_shed(struct store *s, struct facts *f);
 void facts_scale(struct facts *f);
 
