@@ -14,7 +14,7 @@
 #define MARGIN 0.8 /* of the room that is left is used */
 #define CALM 0.7 /* of the limit: what would cost less can be taken back */
 #define LEAST 0.25 /* of the limit is for launches, whatever else costs */
-#define GAIN_MIN 0.05 /* of the limit: less is not worth giving up */
+#define GAIN_MIN 0.1 /* of the limit: less is not worth giving up */
 
 #define PERIOD_NS SECOND_NS /* of the windows in which launches are seen */
 #define ON_MIN_NS 20000000ull /* shorter ones would be all coming and going */

@@ -224,7 +224,7 @@ bool facts_uses_gpu(const struct facts *f, uint32_t pid, const struct gpu_facts 
 /* "GPU 0 (NVIDIA H200)". Returns dst. */
 char *gpu_title(const struct gpu_facts *gpu, char *dst, size_t cap);
 
-/* shed.c: read when launches were not looked at, and put estimates in place of launches that were not looked at. */
+/* shed.c: read when launches were not looked at, and put estimates in their place. */
 int facts_load_shed(struct store *s, struct facts *f);
 void facts_scale(struct facts *f);
 

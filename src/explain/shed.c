@@ -9,8 +9,8 @@
 #include "base/util.h"
 #include "explain/explain_int.h"
 
-#define AROUND 5 /* seconds to either side that are looked at together */
-#define SIGHT_MIN_NS 30000000ull /* of these: less tells nothing */
+#define AROUND 5 /* seconds to either side that are looked at together at most */
+#define SIGHT_MIN_NS 20000000ull /* of these: less tells nothing */
 
 /* What was seen while launches were looked at. */
 struct sight {
@@ -84,19 +84,24 @@ static void find_hidden(const struct facts *f, struct thread_facts *t)
 	}
 }
 
+static void add_sight(struct sight *to, const struct sight *s)
+{
+	to->ns += s->ns;
+	to->launches += s->launches;
+	to->brief_ns += s->brief_ns;
+	to->brief_count += s->brief_count;
+	to->long_ns += s->long_ns;
+}
+
+/* Of the second itself, and of as many to either side as are needed: it may change any time. */
 static struct sight look_around(const struct thread_facts *t, const struct sight seen[], int k)
 {
-	int from = k > AROUND ? k - AROUND : 0;
 	struct sight sum = { 0 };
 
-	for (int i = from; i < t->seconds && i <= k + AROUND; i++) {
-		if (!t->second[i].hidden_ns)
-			continue; /* another time, when it may have launched more or less */
-		sum.ns += seen[i].ns;
-		sum.launches += seen[i].launches;
-		sum.brief_ns += seen[i].brief_ns;
-		sum.brief_count += seen[i].brief_count;
-		sum.long_ns += seen[i].long_ns;
+	for (int away = 0; away <= AROUND && sum.ns < SIGHT_MIN_NS; away++) {
+		for (int i = k - away; i <= k + away; i += away ? 2 * away : 1)
+			if (i >= 0 && i < t->seconds && t->second[i].hidden_ns)
+				add_sight(&sum, &seen[i]);
 	}
 	return sum;
 }

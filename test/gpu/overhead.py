@@ -96,7 +96,9 @@ def report(path, kind):
     if len(noise) > 1:
         print("nothing    against the next nothing {:+.2f} %  ({:+.2f} .. {:+.2f}): the noise".format(*interval(noise)))
     if "empty" in dearer and "no-limit" in dearer:
-        print(f"no limit against an empty probe: {interval(dearer['no-limit'])[0] / max(interval(dearer['empty'])[0], 1e-9):.2f} times")
+        ours, floor = interval(dearer["no-limit"])[0], interval(dearer["empty"])[0]
+        print("no limit against an empty probe: " + (f"{ours / floor:.2f} times" if floor > 0.5 else
+                                                     "not to be told, that costs less than the noise"))
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ static int steps_of(bool copies, uint64_t *ret_steps, uint64_t *ret_median)
 
 TEST(blind_rhythm_is_the_same_with_and_without_launches)
 {
-	uint64_t steps, ns;
+	uint64_t steps = 0, ns = 0;
 
 	if (steps_of(true, &steps, &ns))
 		return 1;
@@ -66,7 +66,7 @@ TEST(blind_rhythm_is_the_same_with_and_without_launches)
 
 TEST(blind_rhythm_of_a_loop_that_only_launches_and_waits)
 {
-	uint64_t steps, ns;
+	uint64_t steps = 0, ns = 0;
 
 	if (steps_of(false, &steps, &ns))
 		return 1;
