@@ -121,17 +121,17 @@ static void parse(int argc, char **argv)
 
 	for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
 		if (c == 's')
-			o.seconds = atof(optarg);
+			o.seconds = strtod(optarg, NULL);
 		else if (c == 'a')
-			o.pageable_after = atof(optarg);
+			o.pageable_after = strtod(optarg, NULL);
 		else if (c == 'f')
-			o.pageable_for = atof(optarg);
+			o.pageable_for = strtod(optarg, NULL);
 		else if (c == 'k')
-			o.kernel_ns = (uint64_t)(atof(optarg) * 1e3);
+			o.kernel_ns = (uint64_t)(strtod(optarg, NULL) * 1e3);
 		else if (c == 'n')
 			prctl(PR_SET_NAME, optarg);
 		else if (c == 'c')
-			o.cold = atoi(optarg);
+			o.cold = (int)strtol(optarg, NULL, 10);
 		else if (c != 'y')
 			exit(2);
 	}

@@ -132,9 +132,8 @@ struct finding {
 	char node[65], comm[COMM_LEN], thread_comm[COMM_LEN], cmdline[256], op[64];
 	char cgroup[CGROUP_LEN];
 	struct culprit culprit[CULPRITS_MAX];
-	int culprits;
 	struct cgroup_share group[GROUPS_MAX]; /* of all culprits, those not shown too */
-	int groups;
+	int culprits, groups;
 	struct thing object;
 	struct chain chain; /* the one with most of it; 0 hops: none, it waited for nobody */
 	uint64_t hop_ns[HOPS_MAX]; /* of all chains that begin like this one, up to that hop */
@@ -145,7 +144,6 @@ struct finding {
 	int shares, ids;
 	int64_t id[EVIDENCE_MAX]; /* rows of `call` */
 	struct effect effect[EFFECTS_MAX];
-	int effects;
 	double rate_before, rate_during; /* calls per second of the thread; 0: not known */
 	double steps_before, steps_during; /* steps per second; 0: not known */
 	char fix[FIXES_MAX][384]; /* a command in it is never cut */
@@ -159,7 +157,7 @@ struct finding {
 	} own;
 	/* Which rows of `call` can carry it: bits of enum state and of enum op_class. */
 	uint32_t states, places;
-	int fixes;
+	int fixes, effects;
 	bool ranked, by_ranked;
 	bool counted; /* `count` is of waits, though there is no chain */
 };

@@ -58,11 +58,10 @@ struct second {
 	uint64_t sync_runnable_ns; /* waiting for a CPU inside such calls: the GPU may be busy */
 	uint64_t sync_state_ns[STATE_COUNT]; /* of sync_wait_ns */
 	uint64_t gpu_blocked_ns; /* blocked in calls that wait for the GPU, of all classes */
-	uint64_t launches,
-		calls; /* launches: with those that were not looked at, by facts_scale() */
+	uint64_t calls,
+		launches; /* launches: with those that were not looked at, by facts_scale() */
 	uint64_t hidden_ns; /* launches were not looked at */
 	uint64_t launches_seen;
-	bool launches_unknown; /* ... and too little was seen of them to tell */
 	struct short_sum short_gap, short_sync[LAYERS];
 	uint64_t gap_hist_ns, long_gap_ns; /* gaps by their distribution: all, from 1 ms on */
 	uint64_t blocking_copies; /* they wait for the GPU like a synchronisation */
@@ -72,8 +71,9 @@ struct second {
 	int blames, waits, looks;
 	uint64_t steps, step_ns, idle_ns; /* steps that ended here; idle: the GPU, at least */
 	uint64_t looked_gc_ns; /* of STATE_GC: by looks, not timed */
-	bool warm_up; /* the device was opened or code was loaded here or just before */
 	enum load load; /* by facts_classify() */
+	bool warm_up; /* the device was opened or code was loaded here or just before */
+	bool launches_unknown; /* hidden, and too little was seen of them to tell */
 };
 
 #define SHORT_GAP_NS 100000ull
@@ -109,9 +109,9 @@ struct thread_facts {
 	double quiet_kernel; /* share of its time in the kernel while it has few page faults */
 	double quiet_host_ns; /* running between calls for each launch; negative: not known */
 	double quiet_launch_ns; /* all time for each launch; negative: not known */
-	bool always_faults; /* it never has few page faults */
-	int64_t rank; /* meant only where ... */
+	int64_t rank; /* meant only where it is `ranked` */
 	bool ranked;
+	bool always_faults; /* it never has few page faults */
 	bool feeds; /* launches a good part of what its process launches */
 };
 

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "stack/stack_int.h"
 
-#define BYTES_MAX (4u << 20)
+#define BYTES_MAX ((size_t)4 << 20)
 #define OVERHEAD 128
 
 static void tables_new(struct stacks *s)

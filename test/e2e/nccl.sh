@@ -30,7 +30,7 @@ passed() {
 	grep -hv '^wait' "$dir/ranks"/rank.* | sort
 }
 traced() {
-	sql "SELECT coalesce(rank, '-'), op, seq, datatype, iif(reduce_op = '', '-', reduce_op), coalesce(root, '-'),
+	sql "SELECT coalesce(rank, '-'), op, seq, datatype, coalesce(nullif(reduce_op, ''), '-'), coalesce(root, '-'),
 		count, bytes, stream FROM nccl_events WHERE $1" | tr '|' ' ' | sort
 }
 
