@@ -168,6 +168,7 @@ int main(int argc, char **argv)
 	void *context, *module, *spin, *pinned, *pageable = malloc(BATCH_PAGEABLE);
 	void *args[] = { &o.kernel_ns };
 	uint64_t memory;
+	double begin;
 	int device;
 
 	parse(argc, argv);
@@ -185,7 +186,12 @@ int main(int argc, char **argv)
 	if (!pageable)
 		die("malloc", 0);
 	memset(pageable, 1, BATCH_PAGEABLE);
-	for (double begin = now(), age = 0; age < o.seconds; age = now() - begin) {
+	begin = now();
+	for (;;) {
+		double age = now() - begin;
+
+		if (age >= o.seconds)
+			break;
 		load_batch();
 		if (age >= o.pageable_after && age < o.pageable_after + o.pageable_for)
 			MUST(cuMemcpyHtoDAsync_v2(memory, pageable, BATCH_PAGEABLE, NULL));
@@ -195,5 +201,6 @@ int main(int argc, char **argv)
 			MUST(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL));
 		MUST(cuStreamSynchronize(NULL));
 	}
+	free(pageable);
 	return 0;
 }
