@@ -54,7 +54,7 @@ $(OUT)/unit: $(TESTS) $(MODS) $(OUT)/assets.o | $(OUT)/native/walk
 
 # ---- the probes
 
-$(patsubst %.c,$(OUT)/%.o,$(wildcard src/capture/capture*.c)): $(OUT)/probe.skel.h
+$(patsubst %.c,$(OUT)/%.o,$(wildcard src/capture/capture*.c) src/capture/throttle.c): $(OUT)/probe.skel.h
 $(OUT)/%.o: %.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CFLAGS) -c $< -o $@
@@ -71,19 +71,24 @@ $(OUT)/probe.skel.h: $(OUT)/probe/probe.bpf.o
 # ---- the simulated GPU; see test/sim/README.md
 
 SIM_LIBS := $(OUT)/sim/libcudart.so.13 $(OUT)/sim/libcuda.so.1 $(OUT)/sim/libnccl.so.2
-SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c
+SIM_SRC  := test/sim/lib.c test/sim/sim.c test/sim/driver.c test/sim/nccl.c
 # Every entry begins with push %rbp, as NVIDIA's do: a probe there costs what it costs in reality.
 SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthread \
 	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
 	-Wl,-z,nodelete,-z,defs -s
-sim: $(SIM_LIBS) $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge \
-	$(OUT)/sim/kernels $(OUT)/sim/kernels_static $(OUT)/sim/libcublasLt.so.13
+sim: $(SIM_LIBS) $(OUT)/sim/libnvidia-ml.so.1 $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge \
+		$(OUT)/sim/storm $(OUT)/sim/kernels $(OUT)/sim/kernels_static $(OUT)/sim/libcublasLt.so.13
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
-$(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/shapes.def wire/ops.h
+$(SIM_LIBS): $(SIM_SRC) test/sim/sim.h wire/ops.def wire/shapes.def wire/ops.h wire/nccl.def wire/nccl.h \
+		wire/event.h
 	mkdir -p $(@D)
 	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) $(SIM_LIB) -Wl,-soname,$(@F) -o $@ $(SIM_SRC) -ldl
+$(OUT)/sim/libnvidia-ml.so.1: test/sim/nvml.c helper/nvml.h
+	mkdir -p $(@D)
+	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) -Wno-missing-prototypes -Wl,-soname,$(@F) \
+		-o $@ $< -ldl
 $(OUT)/sim/%.py: test/sim/%.py
 	mkdir -p $(@D)
 	cp $< $@
@@ -95,9 +100,21 @@ $(OUT)/sim/kernels_static: test/sim/kernels.c $(SIM_SRC) test/sim/sim.h wire/ops
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -fno-omit-frame-pointer \
 		$(if $(filter x86,$(ARCH)),-fcf-protection=none) -DSIM_CUDART -o $@ $< $(SIM_SRC) -ldl
-$(OUT)/sim/calls $(OUT)/sim/forge $(OUT)/sim/kernels: $(OUT)/sim/%: test/sim/%.c
+$(OUT)/sim/calls $(OUT)/sim/forge $(OUT)/sim/storm $(OUT)/sim/kernels: $(OUT)/sim/%: test/sim/%.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -pthread -rdynamic -o $@ $< -ldl
+
+# ---- programs that load a driver library, which ours cannot; see helper/nvml.c, helper/train.c
+
+# Of the host's own glibc, whichever it is: dlopen is in libdl before 2.34. Never with sanitizers.
+HELPERS := $(OUT)/helper/nvml $(OUT)/helper/train
+$(OUT)/helper/nvml: helper/nvml.h wire/gpu.h
+$(HELPERS): $(OUT)/helper/%: helper/%.c helper/start.c helper/old_glibc.h
+	mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) -std=gnu11 -O2 $(WARN) -I. -fPIE -pie -nostartfiles -fno-lto -s \
+		-Wl,-z,relro,-z,now,-z,noexecstack -o $@ $< helper/start.c \
+		-Wl,--no-as-needed -l:libdl.so.2
+	tools/check-glibc $@ 2.17
 
 # ---- a program whose frames are known; see test/native/walk.c
 
@@ -112,8 +129,8 @@ $(OUT)/native/walk: test/native/walk.c test/native/walk.cpp
 
 # ---- what the binary carries: the schema, the demo's libraries, its script, its recording
 
-$(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_LIBS) \
-		test/sim/simgpu.py test/sim/train.py
+$(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql $(wildcard demo/*.sql) $(SIM_LIBS) \
+		test/sim/simgpu.py test/sim/train.py $(HELPERS)
 	$(call say,AS,$<) sed 's|OUT/|$(OUT)/|' $< >$(OUT)/assets.s
 	$(CC) -c $(OUT)/assets.s -o $@
 
@@ -122,9 +139,10 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql demo/incident.sql $(SIM_L
 FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -MMD -MP
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c \
-	src/chain/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c \
+	src/chain/*.c src/rank/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c src/gpu/decode.c \
+	src/gpu/xid.c \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
-	usdt.c names.c system.c))
+	usdt.c names.c system.c environ.c))
 $(OUT)/fuzz/%.o: %.c
 	mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
@@ -137,9 +155,10 @@ fuzz: $(FUZZ)
 
 # ---- checking
 
-C_FILES  := $(shell find src wire probe test -name '*.[ch]')
+C_FILES  := $(shell find src wire probe helper test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/surface test/fuzz/run \
+SCRIPTS  := .ci/run demo/record test/soak test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
+	test/gpu/overhead test/gpu/surface test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
@@ -150,7 +169,7 @@ lint: $(OUT)/probe.skel.h
 	$(call say,LINT,headers) tools/check-headers
 	$(call say,LINT,words) tools/check-words
 	$(call say,LINT,generated) tools/check-generated $(OUT)
-	$(call say,LINT,spelling) codespell README.md CONTRIBUTING.md NEWS.md doc src wire probe test tools
+	$(call say,LINT,spelling) codespell README.md CONTRIBUTING.md NEWS.md doc src wire probe helper test tools
 	$(call say,LINT,cppcheck) cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 		--std=c11 --suppress=unknownMacro --inline-suppr -I. -Isrc src wire
 	$(call say,LINT,shell) shellcheck -x $(SCRIPTS)
@@ -201,7 +220,7 @@ bench-switch: $(OUT)/bench/switch_bench
 	$(OUT)/bench/switch_bench $(or $(ROUNDS),31)
 bench-python: all sim
 	sh test/bench/python $(OUT)
-# What test/gpu/run and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
+# What test/gpu/run, test/gpu/overhead and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
 		$(OUT)/bench/libcudart.so.0 sim
 	strip -o $(OUT)/gpu/culprit $(OUT)/culprit

@@ -11,25 +11,13 @@
 #include "probe/cstack.bpf.h"
 #include "probe/kernels.bpf.h"
 #include "probe/memory.bpf.h"
+#include "probe/nccl.bpf.h"
+#include "probe/tally.bpf.h"
 #include "probe/tape.bpf.h"
 #include "probe/time.bpf.h"
 
 /* Three ways to attach the same code, see src/capture/attach.c: user space loads what it needs. */
 extern bool bpf_session_is_return(void) __ksym __weak;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE); /* user space reads it without system calls */
-	__uint(max_entries, TALLIES);
-	__type(key, __u32);
-	__type(value, struct tally);
-} tallies SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE); /* indexes of free tallies; user space puts them back */
-	__uint(max_entries, TALLIES);
-	__type(value, __u32);
-} free_tallies SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -43,85 +31,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u8);
 } with_driver SEC(".maps");
-
-/* ---- tallies ---- */
-
-static __noinline __u32 tally_new(struct thread *t, __u32 op)
-{
-	struct tally *y;
-	__u32 i;
-
-	if (op >= OP_SLOTS || !t)
-		return 0;
-	if (bpf_map_pop_elem(&free_tallies, &i))
-		return 0;
-	y = bpf_map_lookup_elem(&tallies, &i);
-	if (!y)
-		return 0;
-	for (int try = 0; try < 8; try++) {
-		__u32 high = tallies_high;
-
-		if (i < high || __sync_val_compare_and_swap(&tallies_high, high, i + 1) == high)
-			break;
-	}
-	y->op = op;
-	barrier();
-	y->serial = t->serial;
-	t->tally[op] = i + 1;
-	return i + 1;
-}
-
-static __always_inline struct tally *tally_of(struct thread *t, __u32 op)
-{
-	__u32 i = t->tally[op];
-
-	if (!i)
-		i = tally_new(t, op);
-	if (!i) {
-		count(loss[LOSS_no_tally]);
-		return NULL;
-	}
-	i--;
-	return bpf_map_lookup_elem(&tallies, &i);
-}
-
-/* ---- what is usual ---- */
-
-static __always_inline struct usual *usual_of(struct thread *t, __u32 op, __u64 bytes, __u64 site)
-{
-	__u32 size = bytes ? hist_log2(bytes) : 0;
-	__u32 key = (op << 8 | size) * 2654435761u ^ (__u32)(site >> 2) * 40503u;
-	__u32 slot = (key >> 16 ^ key) & (USUALS - 1);
-	struct usual *u, *least = &t->usual[slot];
-
-	for (__u32 way = 0; way < 4; way++) {
-		u = &t->usual[(slot ^ way) & (USUALS - 1)];
-		if (u->key == key)
-			return u;
-		if (u->n < least->n)
-			least = u;
-	}
-	least->key = key; /* the newcomer takes the place of whom we know least of */
-	least->n = 0;
-	return least;
-}
-
-#define USUAL_MIN 8 /* before that nothing is known */
-
-/* A running median: a step towards each new value, smaller steps later. */
-static __always_inline void learn(struct usual *u, __u64 ns)
-{
-	__u64 step = u->ns >> (u->n < 32 ? 2 : 5);
-
-	if (!u->n)
-		u->ns = ns;
-	else if (ns > u->ns)
-		u->ns += step + 1;
-	else if (ns < u->ns)
-		u->ns -= step;
-	if (u->n < ~0u)
-		u->n++;
-}
 
 /* ---- sending ---- */
 
@@ -160,12 +69,14 @@ struct span {
 	const struct frame *frame; /* NULL: a gap, or an op that is only counted */
 	__u64 aux; /* of a gap */
 	__u64 usual_ns;
+	bool blind; /* a gap that may hide launches: longer than those between two calls */
 };
 
 static __noinline int send(struct thread *t, const struct span *span, __u32 because)
 {
 	__u64 pid_tgid = t->settled ? t->settled : bpf_get_current_pid_tgid();
 	__u64 stack = t->settled ? NO_STACK_not_looked : current_stack(WALK_CALL);
+	__u64 begin = bpf_ktime_get_boot_ns();
 	struct call_event *e;
 
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
@@ -199,6 +110,7 @@ static __noinline int send(struct thread *t, const struct span *span, __u32 beca
 		e->counter[i] = t->now.counter[i] - span->from->counter[i];
 	pull_waits(t, span->from->ns, e);
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP); /* the reader polls: a wake-up costs the caller */
+	spend(record_ns, begin);
 	return 0;
 }
 
@@ -250,7 +162,8 @@ static __always_inline bool finish(struct thread *t, struct tally *y, struct spa
 	y->total_ns += dur;
 	if (dur > y->max_ns)
 		y->max_ns = dur;
-	y->hist[hist_bucket(dur) & (HIST_BUCKETS - 1)]++;
+	if (!span->blind)
+		y->hist[hist_bucket(dur) & (HIST_BUCKETS - 1)]++;
 	if (span->ret)
 		y->errors++;
 	if (!span->depth) {
@@ -264,9 +177,11 @@ static __always_inline bool finish(struct thread *t, struct tally *y, struct spa
 	if (span->frame)
 		u = usual_of(t, span->op, span->frame->bytes, span->frame->site);
 	else
-		u = usual_of(t, span->op, 0, (__u64)t->gap_after << 16 | span->aux);
+		u = usual_of(t, span->op, span->blind ? 2 : 0, /* a kind of its own */
+			     (__u64)t->gap_after << 16 | span->aux);
 	because = worth_sending(y, u, dur, span->ret);
-	if (t->settled && dur >= slow_ns)
+	/* Where launches are hidden to the end, nobody knows whether it made any. */
+	if (t->settled && dur >= slow_ns && !(span->blind && launches_hidden()))
 		because |= BECAUSE_OPEN;
 	span->usual_ns = u->n < USUAL_MIN ? 0 : u->ns;
 	learn(u, dur);
@@ -321,6 +236,7 @@ static __always_inline void close_gap(struct thread *t, __u32 next_op)
 		for (int i = 0; i <= STATE_STEAL; i++)
 			t->gap_wait_ns -= t->now.sum[i] - t->gap.sum[i];
 	}
+	span.blind = t->gap_era != launch_era || launches_hidden();
 	y = tally_of(t, OP_GAP);
 	if (y) {
 		y->calls++;
@@ -332,6 +248,7 @@ static __always_inline void close_gap(struct thread *t, __u32 next_op)
 static __always_inline void open_gap(struct thread *t, __u32 op)
 {
 	t->gap_after = op;
+	t->gap_era = launch_era;
 	copy_now(t, &t->gap);
 	t->in_gap = 1;
 }
@@ -394,6 +311,10 @@ static __always_inline int on_count(struct pt_regs *ctx)
 
 	if (!t || op >= OP_SLOTS)
 		return 0;
+	if (launches_hidden()) { /* the breakpoints are on their way out, or not all there yet */
+		count(late);
+		return 0;
+	}
 	tick(t);
 	if (t->depth)
 		drop_dead_frames(t, REG_SP(ctx));
@@ -469,6 +390,8 @@ static __always_inline int on_enter(struct pt_regs *ctx)
 		take_shape(ctx, op, f);
 	if (memory_role[op] & ROLE_FREES)
 		memory_freed(t, f);
+	if (nccl_args[op].kind)
+		nccl_enter(t, f, reg);
 	y->bytes += f->bytes;
 	if (depth) {
 		y->nested++;
@@ -512,12 +435,18 @@ static __always_inline int on_return(struct pt_regs *ctx)
 		tell_kernel_name(span.frame, op);
 	if (y && finish(t, y, &span))
 		tell_c_stack(ctx, op, span.frame->site, t->stack, false);
+	if (nccl_args[op].kind)
+		nccl_return(t, &t->frame[depth], span.ret);
+	else if (nccl_active && !depth && waits_for_device(op))
+		nccl_sync(t, &t->frame[depth]);
 	if (!depth) {
 		__u32 way = op_classes[op] == CLASS_COPY ? span.frame->aux & 7 : 0;
 
 		open_gap(t, op);
 		if (op_classes[op] == CLASS_HANDLE)
 			return 0;
+		if (launches_hidden() && op_classes[op] == CLASS_SYNC)
+			t->beat_op = OP_SLOTS; /* one is told from the next by what is hidden */
 		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns,
 		     on_stream(span.frame->stream));
 	}

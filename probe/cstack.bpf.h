@@ -86,6 +86,7 @@ static __noinline int tell_c_stack(struct pt_regs *ctx, __u32 op, __u64 site, __
 	__u64 id = mix(mix(mix(op, site), stack), bpf_get_current_pid_tgid() >> 32);
 	struct c_stack *c;
 	__u8 one = 1;
+	__u64 start;
 
 	if (!stacks || stack < STACK_REASONS || bpf_map_lookup_elem(&seen_c_stacks, &id))
 		return 0;
@@ -93,6 +94,7 @@ static __noinline int tell_c_stack(struct pt_regs *ctx, __u32 op, __u64 site, __
 	if (bpf_ringbuf_query(&news, BPF_RB_AVAIL_DATA) >
 	    bpf_ringbuf_query(&news, BPF_RB_RING_SIZE) / 4)
 		return 0;
+	start = bpf_ktime_get_boot_ns();
 	c = bpf_ringbuf_reserve(&news, sizeof(*c), 0);
 	if (!c)
 		return 0;
@@ -107,6 +109,7 @@ static __noinline int tell_c_stack(struct pt_regs *ctx, __u32 op, __u64 site, __
 	copy_c_stack(c);
 	bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
 	bpf_map_update_elem(&seen_c_stacks, &id, &one, BPF_ANY);
+	spend(stack_ns, start);
 	return 0;
 }
 

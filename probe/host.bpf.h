@@ -157,6 +157,7 @@ int BPF_PROG(process_exec, struct task_struct *task)
 {
 	if (active && thread_of(task)) {
 		forget_python(task);
+		nccl_forget(task->tgid);
 		host_event(HOST_exec, task, task->pid, 0);
 	}
 	return 0;

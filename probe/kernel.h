@@ -142,6 +142,10 @@ struct device {
 	const char *init_name;
 };
 
+struct pci_dev {
+	struct device dev;
+};
+
 struct list_head {
 	struct list_head *next;
 };

@@ -4,6 +4,7 @@
 #define PROBE_KERNELS_BPF_H
 
 #include "probe/args.bpf.h"
+#include "probe/cost.bpf.h"
 #include "probe/cstack.bpf.h"
 #include "wire/kernels.h"
 
@@ -132,7 +133,8 @@ int kernel_stub(struct pt_regs *ctx)
 	__u64 op = bpf_get_attach_cookie(ctx) & COOKIE_OP;
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 
-	if (!t || op >= OP_SLOTS)
+	count(stubs);
+	if (!t || op >= OP_SLOTS || stopped || launches_hidden())
 		return 0;
 	t->stub = launched(ctx, op);
 	t->stub_sp = REG_SP(ctx);

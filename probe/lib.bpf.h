@@ -10,6 +10,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "wire/event.h"
+#include "wire/nccl.h"
 
 #define SLICES 256 /* per CPU; 32 are too few under an I/O load, 128 beside a fork loop */
 #define NAME_MIN_NS 10000 /* a shorter wait is not worth the name of its waker */
@@ -50,6 +51,7 @@ struct lane {
 	__u64 timer; /* the high-resolution timer's function that runs; 0: none */
 	__u32 irq, irq_last;
 	__u32 softirq;
+	__u32 untimed[SWITCH_KINDS]; /* switches since one was timed: see cost.bpf.h */
 	__u32 soft_own; /* this softirq was not raised by an interrupt but by the task itself */
 	struct slice slice[SLICES];
 };
@@ -75,6 +77,15 @@ struct frame {
 	__u32 pad; /* of a free: what it frees, see memory.bpf.h */
 	__u64 bytes, stream, aux, out, site;
 	struct snap at;
+};
+
+/* The call of NCCL that a thread is in: see nccl.bpf.h. */
+struct nccl_call {
+	__u64 sp; /* its frame's: calls of NCCL inside it are not counted */
+	__u64 hash, parent, seq, count;
+	__u32 number, group; /* group: so many are open */
+	__s32 type, redop, root, rank, nranks, color, key;
+	__u32 process; /* of `nccl_generation`: << 1 | does its process use NCCL? */
 };
 
 /*
@@ -124,7 +135,7 @@ struct thread {
 	__u32 beat_stream; /* of the run, as read last, */
 	__u32 beat_skipped; /* ... and how many launches were not looked at since */
 	__u32 gap_after; /* the op that the present gap follows */
-	__u32 pad;
+	__u32 gap_era; /* launch_era when it began */
 	__u32 overlays; /* collections or reclaims inside each other */
 	__u64 overlay_ns; /* when the outermost one began */
 	__u64 stack; /* Python's, at the call that was sent last */
@@ -143,6 +154,7 @@ struct thread {
 	struct usual usual[USUALS];
 	struct frame frame[DEPTH];
 	struct frame counted; /* of an op without a return probe, while it is sent */
+	struct nccl_call nccl;
 	struct wait wait[WAITS]; /* the scheduler's again */
 };
 

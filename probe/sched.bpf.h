@@ -294,6 +294,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 {
 	struct thread *leaves, *comes;
 	struct moment at = {};
+	__u32 kind = SWITCH_other;
 	bool followed;
 	struct lane *lane;
 	struct slice *s;
@@ -309,6 +310,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	leaves = thread_of(prev);
 	comes = thread_of(next);
+	if (leaves && !in_detail(leaves))
+		leaves = NULL;
+	if (comes && !in_detail(comes))
+		comes = NULL;
 	at.lane = lane;
 	followed = leaves;
 	if (comes) /* not ||: clang would OR the pointers, which the verifier refuses */
@@ -327,6 +332,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	s->tid = next->pid;
 	copy_comm(s->comm, next);
 	lane->head++;
+	if (followed)
+		kind = (leaves && !leaves->related) || (comes && !comes->related) ? SWITCH_followed
+										  : SWITCH_related;
+	spend_switch(lane, kind, leaves && leaves->walk_at == at.now, at.now);
 	return 0;
 }
 
@@ -357,7 +366,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	if (!active)
 		return 0;
 	t = thread_of(task);
-	if (!t)
+	if (!t || !in_detail(t))
 		return 0;
 	steal = steal_of(task);
 	now = bpf_ktime_get_boot_ns();
@@ -390,7 +399,7 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int dest_cpu)
 	if (!active)
 		return 0;
 	t = thread_of(task);
-	if (!t || t->state == STATE_RUN)
+	if (!t || t->state == STATE_RUN || !in_detail(t))
 		return 0;
 	steal = steal_of(task); /* still the old CPU's: it has not moved yet */
 	now = bpf_ktime_get_boot_ns();

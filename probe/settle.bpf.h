@@ -66,6 +66,8 @@ static __always_inline void settle_span(struct thread *t, struct task_struct *ta
 		span.aux = 0;
 	} else if (!t->in_gap) {
 		return;
+	} else {
+		span.blind = t->gap_era != launch_era || launches_hidden();
 	}
 	if (span.op >= OP_SLOTS || t->now.ns <= span.from->ns)
 		return;

@@ -239,6 +239,16 @@ struct host_count {
 
 #define HOST_KEYS 4096
 
+/* An error that a GPU's driver reported, as its tracepoint has it. */
+struct xid_event {
+	__u64 at_ns;
+	__u32 code, pad;
+	char bus_id[16]; /* "0000:1b:00.0" */
+	char text[160];
+};
+
+#define XID_EVENTS 64 /* between two looks of user space */
+
 /* A file that somebody waited for: its name, kept once. */
 struct file_key {
 	__u64 ino;
@@ -321,10 +331,12 @@ struct blame {
 	X(no_tape, "threads whose rhythm is not kept: too many")                                   \
 	X(no_news, "stacks not told or stored: too many at once")                                  \
 	X(late_steal, "spans in which the hypervisor's time was told late")                        \
+	X(no_verdict, "stalls not judged one by one: too many at once")                            \
+	X(no_comm, "NCCL calls without their communicator: too many of these")                     \
+	X(no_collective, "NCCL calls counted but not told: the ring was full")                     \
 	X(no_alloc, "allocations not followed: too many at once")                                  \
 	X(no_kernel, "launches not told by kernel: too many kernels")                              \
-	X(no_kernel_name, "names of kernels lost: too many at once")                               \
-	X(no_verdict, "stalls not judged one by one: too many at once")
+	X(no_kernel_name, "names of kernels lost: too many at once")
 
 enum loss {
 #define X(id, text) LOSS_##id,
@@ -333,12 +345,38 @@ enum loss {
 		LOSS_COUNT,
 };
 
+/* What is given up when tracing costs too much, in this order: see src/capture/budget.h. */
+#define SHEDS(X)                                                                                   \
+	X(launches, "launches")                                                                    \
+	X(stacks, "stacks")                                                                        \
+	X(detail, "scheduling of processes that make no calls")
+
+enum shed {
+#define X(id, text) SHED_##id,
+	SHEDS(X)
+#undef X
+		SHED_COUNT,
+};
+
+/* Whose switch it is. */
+enum switched { SWITCH_other, SWITCH_followed, SWITCH_related, SWITCH_KINDS };
+
+/* Time that the probes took on one CPU, beside the hits that tallies count. One cache line. */
+struct cpu_cost {
+	__u64 switches[SWITCH_KINDS];
+	__u64 switch_ns[SWITCH_KINDS]; /* without what calling a program costs */
+	__u64 stack_ns; /* looking at stacks */
+	__u64 record_ns; /* sending records */
+};
+
 /* Global counters; rare paths only, hence atomic. ring_full is summed from the tallies. */
 struct stats {
 	__u64 loss[LOSS_COUNT];
 	__u64 foreign; /* hits of processes that were not asked for */
 	__u64 adopted; /* threads followed so far */
 	__u64 stepped; /* hits on single-stepped sites, for the cost */
+	__u64 late; /* launches that came while the probes were being taken off: not counted */
+	__u64 stubs; /* hits on launches of the runtime to learn their kernels, for the cost */
 };
 
 /* The attach cookie: the op, and how its site was probed. */
@@ -354,9 +392,11 @@ _Static_assert(sizeof(struct call_event) ==
 _Static_assert(sizeof(struct tally) ==
 		       8 + 11 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + HIST_BUCKETS * 4,
 	       "tally");
+_Static_assert(sizeof(struct cpu_cost) == 64, "struct cpu_cost");
 _Static_assert(sizeof(struct stop) == 128, "struct stop");
 _Static_assert(sizeof(struct beat) == 48, "struct beat");
 _Static_assert(sizeof(struct task_info) == 64, "struct task_info");
+_Static_assert(sizeof(struct xid_event) == 192, "struct xid_event");
 _Static_assert(sizeof(struct blame_key) == 12, "struct blame_key");
 
 #endif

@@ -35,9 +35,7 @@ void agent_note_losses(struct agent *a)
 			     store_loss(a->store, a->now, "unstored_seconds", a->unstored_untold));
 	a->last.filtered += stats.foreign - a->foreign;
 	a->last.seen += stats.foreign - a->foreign;
-	a->last.probe_ns += (stats.stepped - a->stepped) * capture_cost(a->capture)->stepped_ns;
 	a->foreign = stats.foreign;
-	a->stepped = stats.stepped;
 }
 
 static bool longest_thread(const void *key, void *value, void *arg)
@@ -62,15 +60,18 @@ static bool add_process_time(const void *key, void *value, void *arg)
 
 void agent_note_account(struct agent *a)
 {
-	const struct capture_cost *cost = capture_cost(a->capture);
-	uint64_t cpu = clock_cpu_ns();
+	struct gpu_helper_status helper;
+	uint64_t cpu;
 
+	gpus_status(a->gpus, &helper);
+	cpu = clock_cpu_ns() + helper.cpu_ns;
 	/* Threads of a process mostly wait for each other: its time is that of the longest one. */
 	hash_each(a->thread_time, longest_thread, a);
 	hash_each(a->process_time, add_process_time, a);
-	a->last.probe_ns += a->count_hits * cost->count_ns + a->timed_hits * cost->timed_ns;
 	a->last.agent_ns = cpu - a->agent_ns;
 	a->agent_ns = cpu;
+	agent_note_cost(a);
+	agent_note_shed(a);
 	agent_stored(a, store_account(a->store, a->now, &a->last));
 	a->total.seen += a->last.seen;
 	a->total.submitted += a->last.submitted;

@@ -11,7 +11,6 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "capture/host.h"
 #include "decode/decode.h"
@@ -77,6 +76,23 @@ static void on_record(const void *bytes, size_t len, void *arg)
 		stalls_add(a->stalls, &rec, p, call);
 }
 
+static void on_nccl(const void *bytes, size_t len, void *arg)
+{
+	const struct person *p;
+	struct nccl_record rec;
+	struct agent *a = arg;
+
+	if (decode_nccl(bytes, len, &rec)) {
+		a->undecodable++;
+		return;
+	}
+	p = person_of(a, rec.serial);
+	if (p)
+		ranks_record(a->ranks, &rec, p);
+	else
+		a->orphans++;
+}
+
 static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 {
 	const struct person *p;
@@ -93,10 +109,6 @@ static void on_tally(uint32_t index, const struct tally *tally, void *arg)
 	a->last.filtered += d.summed;
 	a->last.dropped += d.dropped;
 	a->loss[LOSS_ring_full] += d.dropped;
-	if (!op_timed(d.op->class))
-		a->count_hits += d.calls;
-	else if (d.op->class != CLASS_GAP)
-		a->timed_hits += d.calls;
 	time = hash_put(a->thread_time, &d.serial);
 	time->process = p->process;
 	for (int i = 0; i < STATE_COUNT; i++)
@@ -127,77 +139,6 @@ static void on_blame(const struct blame_key *key, const struct blame *blame, voi
 }
 
 /* ---- one second ---- */
-
-/* When a process started, exactly: the kernel side's word, or /proc's coarser one. */
-struct start_query {
-	uint32_t pid;
-	uint64_t start_ns;
-	char comm[COMM_LEN];
-};
-
-static bool match_start(const void *key, void *value, void *arg)
-{
-	const struct task_info *info = value;
-	struct start_query *q = arg;
-
-	(void)key;
-	if (info->pid == q->pid && info->start_ns >= q->start_ns) {
-		q->start_ns = info->start_ns;
-		str_copy(q->comm, sizeof(q->comm), info->comm);
-	}
-	return false;
-}
-
-static struct start_query start_of(struct agent *a, uint32_t pid)
-{
-	struct start_query q = { .pid = pid };
-	struct proc_info info;
-
-	hash_each(a->tasks, match_start, &q);
-	if (!q.start_ns && !proc_read((int)pid, &info))
-		q.start_ns = info.start_ns;
-	return q;
-}
-
-static void note_coverage(struct agent *a)
-{
-	for (size_t i = 0; i < a->found_count; i++) {
-		const struct lib *lib = &a->found[i].lib;
-		struct start_query who = start_of(a, a->found[i].pid);
-		int64_t process = roster_process(a->roster, who.pid, who.start_ns, who.comm);
-		struct coverage_row row = {
-			.library = lib->path,
-			.build_id = lib->build_id,
-			.note = lib->note,
-			.inode = lib->inode,
-			.ops = lib->ops,
-			.stepped = lib->stepped,
-			.refused = lib->refused,
-			.missing = lib->missing,
-			.since_boot_ns = lib->attached_ns,
-		};
-
-		agent_stored(a, store_coverage(a->store, process, &row));
-	}
-	a->found_count = 0;
-	for (size_t i = 0; i < a->note_count; i++) {
-		struct start_query who = start_of(a, a->note[i].pid);
-		int64_t process = roster_process(a->roster, who.pid, who.start_ns, who.comm);
-
-		agent_stored(a, store_process_python(a->store, process, a->note[i].note));
-	}
-	a->note_count = 0;
-}
-
-void agent_note_python(struct agent *a, uint32_t pid, const char *note)
-{
-	struct python_note *to;
-
-	a->note = xrealloc(a->note, a->note_count + 1, sizeof(*a->note));
-	to = &a->note[a->note_count++];
-	to->pid = pid;
-	text_safe(to->note, sizeof(to->note), note);
-}
 
 static void forget_tally(uint32_t index, const struct tally *tally, void *arg)
 {
@@ -250,12 +191,13 @@ static void bury(struct agent *a)
 	hash_each(a->blame_seen, forget_blame, a);
 	for (size_t i = 0; i < a->exited_count; i++) {
 		roster_exit(a->roster, a->exited[i].serial, &a->exited[i].info);
-		if (a->exited[i].info.leader)
+		if (a->exited[i].info.leader) {
 			lines_gone(a->lines, a->exited[i].info.pid);
-		if (a->exited[i].info.leader)
 			kernels_gone(a->kernels, a->exited[i].info.pid);
-		if (a->exited[i].info.leader)
 			memory_gone(a->memory, a->capture, a->exited[i].info.pid);
+			capture_forget_comms(a->capture, a->exited[i].info.pid,
+					     a->exited[i].info.exited_ns);
+		}
 		waits_exit(a->waits, a->exited[i].serial);
 		rhythm_exit(a->rhythm, a->exited[i].serial);
 		capture_forget_tape(a->capture, a->exited[i].serial);
@@ -282,10 +224,12 @@ static void give_up_second(struct agent *a)
 	roster_free(a->roster);
 	a->roster = roster_new(a->store);
 	incidents_forget(a->incidents);
+	ranks_forget(a->ranks);
 	lines_rollback(a->lines);
 	kernels_rollback(a->kernels);
 	memory_rollback(a->memory);
 	blamed_forget(a->blamed);
+	gpus_forget(a->gpus);
 	a->unstored++;
 	a->unstored_untold++;
 	a->store_bad = false;
@@ -299,6 +243,7 @@ static void look_back(struct agent *a)
 	waits_read(a->waits, a->roster);
 	agent_stored(a, rhythm_read(a->rhythm, a->capture, a->roster, a->idling, a->store));
 	agent_stored(a, stalls_judge(a->stalls, a->waits, a->store));
+	agent_stored(a, gpus_read(a->gpus, a->capture, a->store, now));
 	idling_judge(a->idling, a->waits, a->ending ? a->stopped_ns : now, a->ending);
 }
 
@@ -310,7 +255,6 @@ static void tick(struct agent *a)
 	capture_poll(a->capture, 0, on_record, a);
 	a->last = (struct account_row){ .received = a->received };
 	a->received = 0;
-	a->count_hits = a->timed_hits = 0;
 	a->tallies = 0;
 	capture_each_tally(a->capture, on_tally, a);
 	capture_each_blame(a->capture, on_blame, a);
@@ -322,7 +266,8 @@ static void tick(struct agent *a)
 	agent_stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
 	agent_stored(a, idling_store(a->idling, a->roster, a->lines, a->store, a->now));
 	agent_stored(a, hostside_store(a->hostside, a->capture, a->store, a->now));
-	note_coverage(a);
+	agent_stored(a, ranks_store(a->ranks, a->capture, a->now, a->ending));
+	agent_note_coverage(a);
 	bury(a);
 	if (a->ticks % REFRESH_TICKS == 0)
 		roster_refresh(a->roster);
@@ -340,10 +285,7 @@ static void tick(struct agent *a)
 	else
 		a->unstored_untold = 0;
 	board_shrink(a->board);
-	if (lines_tick(a->lines, a->now)) {
-		capture_forget_stacks(a->capture);
-		lines_reset(a->lines);
-	}
+	lines_tick(a->lines);
 	a->tick_at = a->now + TICK_NS;
 }
 
@@ -416,6 +358,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->opts.capture.on_lib = on_lib;
 	a->opts.capture.on_process = on_process;
 	a->opts.capture.on_news = on_news;
+	a->opts.capture.on_nccl = on_nccl;
 	a->opts.capture.arg = a;
 	if (opts->node)
 		str_copy(a->node, sizeof(a->node), opts->node);
@@ -447,14 +390,27 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->idling = idling_new();
 	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
 	a->hostside = hostside_new();
+	a->gpus = gpus_new(!opts->no_gpu_samples, opts->nvml);
+	a->ranks = ranks_new(a->store);
 	a->kernels = kernels_new(a->lines);
 	a->memory = memory_new();
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
+	a->cost_ns = a->start_ns;
 	a->tick_at = a->start_ns + TICK_NS;
 	*ret = a;
 	return 0;
+}
+
+/* What is held of stacks is bounded: the probes tell anew those that are still met. */
+static void turn_lines(struct agent *a)
+{
+	if (!lines_filling(a->lines))
+		return;
+	capture_forget_stacks(a->capture);
+	capture_news(a->capture);
+	lines_turn(a->lines);
 }
 
 int agent_step(struct agent *a, int timeout_ms)
@@ -472,6 +428,7 @@ int agent_step(struct agent *a, int timeout_ms)
 	if (err < 0)
 		return err;
 	look_back(a);
+	turn_lines(a);
 	if (clock_boot_ns() < a->tick_at)
 		return 0;
 	tick(a);
@@ -517,6 +474,8 @@ void agent_close(struct agent *a)
 	idling_free(a->idling);
 	stalls_free(a->stalls);
 	hostside_free(a->hostside);
+	gpus_free(a->gpus);
+	ranks_free(a->ranks);
 	kernels_free(a->kernels);
 	memory_free(a->memory);
 	incidents_free(a->incidents);
@@ -564,6 +523,9 @@ void agent_status(struct agent *a, struct agent_status *ret)
 		.cost = *capture_cost(a->capture),
 		.total = a->total,
 		.last = a->last,
+		.cost_last = a->cost,
+		.cost_total = a->cost_total,
+		.budget = a->opts.capture.budget,
 		.elapsed_ns = a->now - a->start_ns,
 		.undecodable = a->undecodable + a->orphans,
 		.unstored_batches = a->unstored,
@@ -576,5 +538,7 @@ void agent_status(struct agent *a, struct agent_status *ret)
 		.node = a->node,
 		.db = a->opts.db,
 	};
+	gpus_status(a->gpus, &ret->nvml);
 	memcpy(ret->loss, a->loss, sizeof(ret->loss));
+	memcpy(ret->shed, a->shed, sizeof(ret->shed));
 }

@@ -9,6 +9,7 @@
 #include "agent/incidents.h"
 #include "agent/stalls.h"
 #include "capture/capture.h"
+#include "gpu/gpu.h"
 #include "store/store.h"
 
 struct agent;
@@ -20,6 +21,8 @@ struct agent_opts {
 	void *arg;
 	const char *db; /* NULL: keep it in memory */
 	const char *node; /* NULL: the host's name */
+	bool no_gpu_samples; /* NVML is not asked */
+	const char *nvml; /* its library; NULL: where it usually is */
 };
 
 /* Called by the kernel side: why the lines of a process cannot be read; "": they can. */
@@ -56,17 +59,29 @@ struct blame_live {
 };
 const struct blame_live *agent_blames(struct agent *a, size_t *ret_count);
 
+/* What was not looked at since the start. */
+struct shed_total {
+	uint64_t ns; /* also of the present one, */
+	uint64_t calls; /* ... estimated */
+	uint64_t past_ns, past_calls; /* of those that are over */
+	bool now; /* at the moment, too */
+};
+
 struct agent_status {
 	enum attach_mode mode;
 	struct capture_cost cost;
 	struct account_row total; /* since the start */
 	struct account_row last; /* the last second */
+	struct cost_row cost_last, cost_total; /* what probe_ns is made of */
+	struct shed_total shed[SHED_COUNT];
+	double budget; /* share; 0: no limit */
 	uint64_t loss[LOSS_COUNT];
 	uint64_t elapsed_ns;
 	uint64_t undecodable; /* records that made no sense */
 	uint64_t unstored_batches; /* seconds that the database refused */
 	int processes, libraries, stepped_sites;
 	int threads, tallies; /* followed and in use now, of TASKS and TALLIES */
+	struct gpu_helper_status nvml; /* all zeros: not asked */
 	uint64_t stops; /* of the recent past, held to explain waits */
 	const char *node, *db;
 };

@@ -6,6 +6,7 @@
 #include "agent/agent.h"
 #include "agent/blamed.h"
 #include "agent/board.h"
+#include "agent/gpus.h"
 #include "agent/hostside.h"
 #include "agent/idling.h"
 #include "agent/incidents.h"
@@ -13,6 +14,7 @@
 #include "agent/lines.h"
 #include "agent/memory.h"
 #include "agent/pythons.h"
+#include "agent/ranks.h"
 #include "agent/rhythm.h"
 #include "agent/roster.h"
 #include "agent/stalls.h"
@@ -62,6 +64,8 @@ struct agent {
 	struct idling *idling;
 	struct stalls *stalls;
 	struct hostside *hostside;
+	struct gpus *gpus;
+	struct ranks *ranks;
 	struct incidents *incidents;
 	struct kernels *kernels;
 	struct memory *memory;
@@ -72,11 +76,14 @@ struct agent {
 	struct python_note *note;
 	size_t note_count;
 	struct account_row total, last;
-	uint64_t count_hits, timed_hits; /* of this tick */
+	struct capture_spent spent; /* so far */
+	struct cost_row cost, cost_total; /* of the last second; since the start */
+	uint64_t cost_ns; /* when that was taken */
+	struct shed_total shed[SHED_COUNT];
 	uint64_t loss[LOSS_COUNT];
 	uint64_t received; /* since the last tick */
 	uint64_t unstored_untold; /* seconds whose loss is not in the store yet */
-	uint64_t foreign, stepped, agent_ns, undecodable, unstored, orphans;
+	uint64_t foreign, agent_ns, undecodable, unstored, orphans;
 	uint64_t start_ns, tick_at, now;
 	uint64_t stopped_ns; /* nothing was counted after this; 0: it goes on */
 	unsigned ticks;
@@ -89,8 +96,15 @@ struct agent {
 /* A row that could not be stored costs its batch, is counted, and does not stop the agent. */
 void agent_stored(struct agent *a, int err);
 
+/* coverage.c: stores what was found out about processes, now that they have rows. */
+void agent_note_coverage(struct agent *a);
+
 /* account.c: what was lost, and what all this cost, in the second that ends now. */
 void agent_note_losses(struct agent *a);
 void agent_note_account(struct agent *a);
+
+/* budget.c: what it cost by part, and what was not looked at to cost less. */
+void agent_note_cost(struct agent *a);
+void agent_note_shed(struct agent *a);
 
 #endif

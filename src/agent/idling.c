@@ -74,6 +74,16 @@ void idling_beats(struct idling *i, const struct person *p, uint32_t serial,
 	m->fed_ns = max_u64(m->fed_ns, beats[n].end_ns);
 }
 
+void idling_blind(struct idling *i, const struct person *p, uint64_t ns)
+{
+	struct machine *m = hash_put(i->machines, &p->process);
+
+	if (!m->idle)
+		m->idle = idle_new();
+	idle_break(m->idle, ns);
+	m->fed_ns = max_u64(m->fed_ns, ns);
+}
+
 static void on_piece(const struct chain *chain, uint64_t ns, void *arg)
 {
 	struct idling *i = arg;

@@ -13,6 +13,9 @@ struct idling;
 struct idling *idling_new(void);
 void idling_free(struct idling *i);
 
+/* Launches may have been missed: until `ns` nothing is known of this process. */
+void idling_blind(struct idling *i, const struct person *p, uint64_t ns);
+
 /* As capture_each_tape() hands them over: beats[n] may still grow. */
 void idling_beats(struct idling *i, const struct person *p, uint32_t serial,
 		  const struct beat *beats, size_t n, bool broken);

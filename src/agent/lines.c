@@ -6,22 +6,17 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/util.h"
 #include "native/native.h"
 
-#define FORGET_NS (15 * 1000000000ull) /* longer than stops are kept */
 #define NEW_PER_SECOND 4096 /* stacks stored: more say nothing new, but fill the disk */
 #define STORED_MAX 65536 /* remembered; then all are forgotten, which costs only time */
 
-struct dead {
-	uint32_t generation;
-	uint64_t at_ns;
-};
-
 struct lines {
 	struct stacks *stacks; /* NULL: off */
+	struct stacks
+		*before; /* those of before the last turn, to look up only; NULL: no turn yet */
 	struct native *native;
 	lines_fetch_fn fetch;
 	void *arg;
@@ -29,8 +24,6 @@ struct lines {
 	struct hash *stored; /* id of the content */
 	unsigned fresh; /* stored in this second, */
 	uint64_t skipped; /* ... and those that were too many, ever */
-	struct dead *dead; /* oldest first */
-	size_t deads;
 };
 
 /* For what did not fit into a record. The process may be gone, or be another by now: that is checked. */
@@ -45,7 +38,8 @@ static bool read_process(void *arg, uint32_t pid, uint64_t addr, void *dst, size
 
 static void begin(struct lines *l)
 {
-	l->native = native_new();
+	if (!l->native)
+		l->native = native_new();
 	l->stacks = stacks_new(read_process, NULL, l, l->native);
 }
 
@@ -64,9 +58,9 @@ void lines_free(struct lines *l)
 	if (!l)
 		return;
 	stacks_free(l->stacks);
+	stacks_free(l->before);
 	native_free(l->native);
 	hash_free(l->stored);
-	free(l->dead);
 	free(l);
 }
 
@@ -98,6 +92,15 @@ uint64_t stack_content(const struct stacks *stacks, uint64_t id, uint64_t site)
 	return stack ? stack->id : NO_STACK_lost;
 }
 
+static uint64_t known(const struct lines *l, uint64_t id, uint64_t site)
+{
+	uint64_t content = stack_content(l->stacks, id, site);
+
+	if (content == NO_STACK_lost && l->before)
+		content = stack_content(l->before, id, site);
+	return content;
+}
+
 uint64_t lines_stack(struct lines *l, uint64_t id, uint64_t site)
 {
 	uint64_t content;
@@ -106,14 +109,21 @@ uint64_t lines_stack(struct lines *l, uint64_t id, uint64_t site)
 		return id;
 	if (!l->stacks)
 		return NO_STACK_not_looked;
-	content = stack_content(l->stacks, id, site);
+	content = known(l, id, site);
 	if (content == NO_STACK_lost && l->fetch && !l->fetching) {
 		l->fetching = true;
 		l->fetch(l, l->arg);
 		l->fetching = false;
-		content = stack_content(l->stacks, id, site);
+		content = known(l, id, site);
 	}
 	return content;
+}
+
+static const struct stack *contents(const struct lines *l, uint64_t id)
+{
+	const struct stack *stack = l->stacks ? stacks_content(l->stacks, id) : NULL;
+
+	return stack || !l->before ? stack : stacks_content(l->before, id);
 }
 
 /* ---- the store ---- */
@@ -138,7 +148,7 @@ int lines_store(struct lines *l, struct store *store, uint64_t *stack)
 
 	if (*stack < STACK_REASONS || hash_get(l->stored, stack))
 		return 0;
-	content = l->stacks ? stacks_content(l->stacks, *stack) : NULL;
+	content = contents(l, *stack);
 	if (!content) {
 		*stack = NO_STACK_lost;
 		return 0;
@@ -171,7 +181,7 @@ int lines_store_chain(struct lines *l, struct store *store, struct chain *chain,
 
 char *lines_say(const struct lines *l, uint64_t id, char *dst, size_t cap)
 {
-	const struct stack *stack = l->stacks ? stacks_content(l->stacks, id) : NULL;
+	const struct stack *stack = contents(l, id);
 	const struct frame *f = stack ? stack_user_frame(stack) : NULL;
 	const char *base = f ? strrchr(f->file, '/') : NULL;
 
@@ -184,14 +194,6 @@ char *lines_say(const struct lines *l, uint64_t id, char *dst, size_t cap)
 }
 
 /* ---- giving up ---- */
-
-void lines_forget(struct lines *l, uint32_t generation)
-{
-	if (!l->stacks)
-		return;
-	l->dead = xrealloc(l->dead, l->deads + 1, sizeof(*l->dead));
-	l->dead[l->deads++] = (struct dead){ generation, clock_boot_ns() };
-}
 
 void lines_gone(struct lines *l, uint32_t pid)
 {
@@ -210,26 +212,29 @@ struct native *lines_native(struct lines *l)
 	return l->native;
 }
 
-bool lines_tick(struct lines *l, uint64_t now)
+void lines_tick(struct lines *l)
 {
-	size_t old = 0;
-
 	l->fresh = 0;
-	while (old < l->deads && l->dead[old].at_ns + FORGET_NS < now)
-		stacks_forget(l->stacks, l->dead[old++].generation);
-	l->deads -= old;
-	if (old)
-		memmove(l->dead, l->dead + old, l->deads * sizeof(*l->dead));
-	return l->stacks && (stacks_full(l->stacks) || native_full(l->native));
 }
 
-void lines_reset(struct lines *l)
+bool lines_filling(const struct lines *l)
+{
+	return l->stacks && (stacks_filling(l->stacks) || native_full(l->native));
+}
+
+void lines_turn(struct lines *l)
 {
 	if (!l->stacks)
 		return;
-	stacks_free(l->stacks);
-	native_free(l->native);
+	stacks_follow(l->stacks, NULL);
+	stacks_free(l->before);
+	l->before = l->stacks;
+	if (native_full(l->native)) {
+		native_free(l->native);
+		l->native = NULL;
+	}
 	begin(l);
+	stacks_follow(l->stacks, l->before);
 }
 
 uint64_t lines_skipped(const struct lines *l)

@@ -42,9 +42,6 @@ void lines_rollback(struct lines *l);
 /* "forward() at train.py:142", or "" where that is not known. Returns dst. */
 char *lines_say(const struct lines *l, uint64_t id, char *dst, size_t cap);
 
-/* The process is gone: what only it could have told is forgotten once its last stops are judged. */
-void lines_forget(struct lines *l, uint32_t generation);
-
 /* The process is gone: what it had mapped says nothing about the next one of that number. */
 void lines_gone(struct lines *l, uint32_t pid);
 
@@ -52,9 +49,15 @@ void lines_gone(struct lines *l, uint32_t pid);
 struct native;
 struct native *lines_native(struct lines *l);
 
-/* Once a second. True: too much is held; empty the probes' maps of stacks, then lines_reset(). */
-bool lines_tick(struct lines *l, uint64_t now);
-void lines_reset(struct lines *l);
+/* Once a second. */
+void lines_tick(struct lines *l);
+
+/*
+ * True: soon too much is held. The caller lets the probes tell everything anew, brings what they had told
+ * until then, and calls lines_turn(): what is known so far still is until the next time.
+ */
+bool lines_filling(const struct lines *l);
+void lines_turn(struct lines *l);
 
 /* Rows whose stack was not stored, because too many were new in one second. */
 uint64_t lines_skipped(const struct lines *l);

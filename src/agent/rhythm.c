@@ -6,17 +6,23 @@
 
 #include "base/hash.h"
 #include "base/util.h"
+#include "step/blind.h"
 
 #define STEPS_MAX 64 /* single steps stored per second and thread; all are in the sums */
 
 struct pulse {
 	struct stepper *stepper;
+	struct blind blind; /* while launches are seen now and then only */
+	bool was_blind;
 	struct step_sum sum; /* of the present second */
 	int stored;
 };
 
 struct rhythm {
 	struct hash *pulses; /* serial -> struct pulse */
+	struct beat *seen; /* as the stepper is to have them */
+	size_t room;
+	bool blind;
 	/* While storing: */
 	const struct roster *roster;
 	struct idling *idling;
@@ -51,6 +57,7 @@ void rhythm_free(struct rhythm *r)
 		return;
 	hash_each(r->pulses, drop_pulse, NULL);
 	hash_free(r->pulses);
+	free(r->seen);
 	free(r);
 }
 
@@ -96,6 +103,19 @@ static void on_step(const struct step *step, void *arg)
 	}
 }
 
+/* With launches seen now and then, the rhythm is that of the other calls. */
+static void add_blind(struct rhythm *r, struct pulse *pulse, const struct beat *beats, size_t n)
+{
+	size_t room = 2 * n + 1;
+
+	if (r->room < room) {
+		r->seen = xrealloc(r->seen, room, sizeof(*r->seen));
+		r->room = room;
+	}
+	n = blind_beats(&pulse->blind, beats, n, r->seen);
+	stepper_add(pulse->stepper, r->seen, n, on_step, r);
+}
+
 static void on_beats(uint32_t serial, const struct beat *beats, size_t n, bool broken, void *arg)
 {
 	struct rhythm *r = arg;
@@ -104,15 +124,25 @@ static void on_beats(uint32_t serial, const struct beat *beats, size_t n, bool b
 
 	if (!p)
 		return;
-	idling_beats(r->idling, p, serial, beats, n, broken);
+	if (r->blind)
+		idling_blind(r->idling, p, beats[n].end_ns);
+	else
+		idling_beats(r->idling, p, serial, beats, n, broken);
 	pulse = hash_put(r->pulses, &serial);
 	if (!pulse->stepper)
 		pulse->stepper = stepper_new();
-	if (broken)
+	if (broken || pulse->was_blind != r->blind) {
 		stepper_break(pulse->stepper);
+		pulse->blind = (struct blind){ 0 };
+	}
+	pulse->was_blind = r->blind;
+	stepper_blind(pulse->stepper, r->blind);
 	r->pulse = pulse;
 	r->thread = p->thread;
-	stepper_add(pulse->stepper, beats, n, on_step, r);
+	if (r->blind)
+		add_blind(r, pulse, beats, n);
+	else
+		stepper_add(pulse->stepper, beats, n, on_step, r);
 }
 
 int rhythm_read(struct rhythm *r, struct capture *capture, const struct roster *roster,
@@ -122,6 +152,7 @@ int rhythm_read(struct rhythm *r, struct capture *capture, const struct roster *
 	r->roster = roster;
 	r->store = store;
 	r->err = 0;
+	r->blind = capture_blind(capture);
 	capture_each_tape(capture, on_beats, r);
 	return r->err;
 }

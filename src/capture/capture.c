@@ -18,6 +18,7 @@
 #include "capture/calibrate.h"
 #include "capture/capture_int.h"
 #include "capture/gc.h"
+#include "capture/guard.h"
 #include "capture/kernel.h"
 
 #define RESCAN_NS (10 * 1000000000ull) /* the net under the kernel's events, */
@@ -43,6 +44,15 @@ static int on_record(void *ctx, void *data, size_t len)
 	return 0;
 }
 
+static int on_nccl(void *ctx, void *data, size_t len)
+{
+	struct capture *c = ctx;
+
+	if (c->opts.on_nccl)
+		c->opts.on_nccl(data, len, c->opts.arg);
+	return 0;
+}
+
 /* How many records were taken, or a negative errno. */
 static int take_records(struct capture *c, capture_fn fn, void *arg)
 {
@@ -52,6 +62,7 @@ static int take_records(struct capture *c, capture_fn fn, void *arg)
 	c->arg = arg;
 	c->taken = 0;
 	c->take_until = clock_boot_ns() + TAKE_NS;
+	(void)ring_buffer__consume(c->nccl); /* small, and its reader never stops it */
 	err = ring_buffer__consume(c->ring);
 	c->behind = err == -EAGAIN;
 	return err < 0 && err != -EAGAIN ? fail(err, "read the ring: %s", strerror(-err))
@@ -167,9 +178,11 @@ static void configure(struct capture *c)
 	p->rodata->record_all = c->opts.record_all;
 	p->rodata->stacks = !c->opts.no_stack;
 	c->cpus = libbpf_num_possible_cpus();
+	c->cpus_online = (int)max_u64(1, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	c->history_size = history_per_cpu(c->cpus);
 	p->rodata->history_size = c->history_size;
 	bpf_map__set_max_entries(p->maps.lanes, (uint32_t)c->cpus);
+	bpf_map__set_max_entries(p->maps.costs, (uint32_t)c->cpus);
 	bpf_map__set_max_entries(p->maps.history_heads, (uint32_t)c->cpus);
 	bpf_map__set_max_entries(p->maps.history, (uint32_t)c->cpus * c->history_size);
 	tell_kernel(p);
@@ -187,6 +200,7 @@ static void configure(struct capture *c)
 	set_program(p->progs.gc_done, true, plain);
 	bpf_program__set_autoattach(p->progs.adopt_threads, false);
 	bpf_program__set_autoattach(p->progs.sample, false);
+	bpf_program__set_autoattach(p->progs.gpu_error, false);
 	bpf_program__set_autoattach(p->progs.settle_threads, false);
 }
 
@@ -245,6 +259,11 @@ static int attach_sched(struct capture *c)
 {
 	int err = probe__attach(c->probe);
 
+	/* Of a module that may not be there; the skeleton destroys the link with the others. */
+	c->probe->links.gpu_error =
+		bpf_program__attach_raw_tracepoint(c->probe->progs.gpu_error, "nvidia_dev_xid");
+	if (!c->probe->links.gpu_error)
+		log_debug("no tracepoint for errors of GPUs: %s", strerror(errno));
 	return err ? fail(err, "attach to the scheduler's tracepoints: %s", strerror(-err)) : 0;
 }
 
@@ -353,6 +372,14 @@ static void forget_calibration(struct capture *c)
 
 /* ---- life ---- */
 
+static void yield_files(void *arg)
+{
+	struct capture *c = arg;
+
+	libs_yield(c->libs);
+	gc_yield(c->gc);
+}
+
 int capture_open(const struct capture_opts *opts, struct capture **ret)
 {
 	struct capture *c = xcalloc(1, sizeof(*c));
@@ -369,6 +396,11 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	c->ring = ring_buffer__new(bpf_map__fd(c->probe->maps.ring), on_record, c, NULL);
 	if (!c->ring) {
 		err = fail(-errno, "map the ring: %s", strerror(errno));
+		goto out;
+	}
+	c->nccl = ring_buffer__new(bpf_map__fd(c->probe->maps.nccl_ring), on_nccl, c, NULL);
+	if (!c->nccl) {
+		err = fail(-errno, "map the ring of NCCL: %s", strerror(errno));
 		goto out;
 	}
 	err = capture_open_stacks(c);
@@ -391,6 +423,9 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	c->libs = libs_new(&libs, on_lib, c);
 	c->gc = gc_new(c->opts.mode, bpf_program__fd(c->probe->progs.gc_start),
 		       bpf_program__fd(c->probe->progs.gc_done));
+	err = guard_new(yield_files, c, &c->guard);
+	if (err)
+		goto out;
 	calibrate(&libs, &c->cost);
 	forget_calibration(c);
 	c->probe->bss->only_pid = (uint32_t)opts->only_pid;
@@ -401,8 +436,9 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	err = watch_open(&c->watch); /* before the first scan: nothing falls between */
 	if (err)
 		log_warn("new processes are found by rescanning only: %s", why(err));
-	err = 0;
-	rescan(c);
+	err = throttle_start(c, opts->budget, &c->throttle); /* a storm may be waiting there */
+	if (!err)
+		rescan(c);
 out:
 	if (err)
 		capture_close(c);
@@ -415,6 +451,7 @@ static void *detach_libs(void *arg)
 {
 	struct capture *c = arg;
 
+	throttle_stop(c->throttle); /* it may be about to put something back */
 	libs_free(c->detaching);
 	return NULL;
 }
@@ -440,6 +477,8 @@ void capture_detach(struct capture *c)
 	if (c->detached)
 		return;
 	c->detached = true;
+	guard_free(c->guard); /* who wants to write waits until all is detached: that is soon */
+	c->guard = NULL;
 	if (c->probe && c->probe->bss)
 		c->probe->bss->stopped = true;
 	c->detaching = c->libs;
@@ -473,10 +512,12 @@ void capture_close(struct capture *c)
 		return;
 	capture_detach(c);
 	capture_wait_detached(c);
+	throttle_free(c->throttle);
 	watch_close(c->watch);
 	ring_buffer__free(c->ring);
 	ring_buffer__free(c->news);
 	ring_buffer__free(c->kernel_names);
+	ring_buffer__free(c->nccl);
 	capture_unmap(c);
 	probe__destroy(c->probe);
 	free(c);
@@ -490,6 +531,26 @@ enum attach_mode capture_mode(const struct capture *c)
 const struct capture_cost *capture_cost(const struct capture *c)
 {
 	return &c->cost;
+}
+
+void capture_spent(struct capture *c, struct capture_spent *ret)
+{
+	throttle_spent(c->throttle, ret);
+}
+
+void capture_each_shed(struct capture *c, shed_fn fn, void *arg)
+{
+	throttle_each_shed(c->throttle, fn, arg);
+}
+
+int capture_cpus(const struct capture *c)
+{
+	return c->cpus_online;
+}
+
+bool capture_blind(struct capture *c)
+{
+	return throttle_blind(c->throttle);
 }
 
 const struct libs *capture_libs(const struct capture *c)

@@ -10,11 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/budget.h"
 #include "capture/libs.h"
 #include "capture/link.h"
 #include "wire/event.h"
 #include "wire/kernels.h"
 #include "wire/memory.h"
+#include "wire/nccl.h"
 #include "wire/python.h"
 
 struct capture;
@@ -29,11 +31,14 @@ struct capture_opts {
 	uint64_t slow_ns; /* 0: CAPTURE_SLOW_NS */
 	uint64_t ring_bytes; /* 0: 1 MiB, or 16 MiB with record_all */
 	bool record_all;
+	double budget; /* what may be taken of the traced processes' time; 0: no limit */
 	bool no_stack; /* Python stacks are not looked at */
 	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
 	libs_fn on_lib; /* hears of each (process, library) pair; may be NULL */
 	process_fn on_process; /* hears of each process before its first call; may be NULL */
 	capture_fn on_news; /* hears of code objects and stacks: see wire/python.h; may be NULL */
+	capture_fn
+		on_nccl; /* hears of communicators and collectives: see wire/nccl.h; may be NULL */
 	void *arg; /* of all of these */
 };
 
@@ -71,6 +76,39 @@ struct capture_cost {
 	uint64_t stepped_ns; /* what single-stepping adds */
 };
 const struct capture_cost *capture_cost(const struct capture *c);
+
+/* Time that the probes have taken so far. Hits are known exactly, what each costs was measured. */
+struct capture_spent {
+	/* On the threads of traced processes: */
+	uint64_t launch_ns, call_ns;
+	uint64_t stepped_ns; /* more, where a site is single-stepped */
+	uint64_t record_ns, stack_ns; /* measured */
+	uint64_t switch_ns[SWITCH_KINDS]; /* of everybody; one of 64 was measured */
+	uint64_t foreign_ns; /* on threads of processes that nobody asked for */
+	uint64_t uncounted; /* hits on launches that were paid for, but not counted */
+	uint64_t sighted_ns; /* launches could be seen for so long */
+	double worst_ns; /* paid by whoever paid most, look by look */
+};
+void capture_spent(struct capture *c, struct capture_spent *ret);
+
+/* Something that was not looked at for a while, to stay within the budget. */
+struct shed_span {
+	enum shed what;
+	uint64_t from_ns, to_ns; /* boot time; to_ns: so far */
+	double cost; /* the share that made it necessary */
+	uint64_t calls; /* launches that were missed: an estimate */
+	bool final; /* it is not told again */
+};
+
+/* Those since the last time, and those that were not final then. */
+typedef void (*shed_fn)(const struct shed_span *span, void *arg);
+void capture_each_shed(struct capture *c, shed_fn fn, void *arg);
+
+/* CPUs of this host that are in use. */
+int capture_cpus(const struct capture *c);
+
+/* Are launches seen for a part of the time only? */
+bool capture_blind(struct capture *c);
 
 /*
  * Wait up to timeout_ms for new mappings, attach to them, then hand every waiting record to fn,
@@ -153,6 +191,20 @@ void capture_forget_memory(struct capture *c, const struct memory_owner *owner);
 typedef void (*host_fn)(const struct host_key *key, const struct host_count *count, void *arg);
 void capture_each_host_event(struct capture *c, host_fn fn, void *arg);
 void capture_forget_host_event(struct capture *c, const struct host_key *key);
+
+/* Errors of GPUs since the last look, where the driver has a tracepoint for them. */
+typedef void (*xid_event_fn)(const struct xid_event *event, void *arg);
+void capture_each_xid(struct capture *c, xid_event_fn fn, void *arg);
+
+/*
+ * Every communicator, with its counts. Those of programs that are gone are handed over once more and
+ * then forgotten.
+ */
+typedef void (*comm_fn)(const struct nccl_key *key, const struct nccl_comm *comm, void *arg);
+void capture_each_comm(struct capture *c, comm_fn fn, void *arg);
+
+/* The process ended at that time. */
+void capture_forget_comms(struct capture *c, uint32_t pid, uint64_t exited_ns);
 
 /* The name of a file that somebody waited for. -ENOENT: forgotten. */
 int capture_file_name(struct capture *c, const struct file_key *key, struct file_name *ret);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "capture/capture.h"
+#include "capture/throttle.h"
 #include "capture/watch.h"
 #include "probe.skel.h"
 
@@ -21,7 +22,7 @@ struct history_head {
 struct capture {
 	struct capture_opts opts;
 	struct probe *probe;
-	struct ring_buffer *ring, *news, *kernel_names;
+	struct ring_buffer *ring, *news, *nccl, *kernel_names;
 	struct bpf_link **samplers; /* one per CPU */
 	/* The kernel's, mapped: */
 	struct tally *tallies;
@@ -30,8 +31,9 @@ struct capture {
 	struct kernel_cell *cells;
 	struct stop *history;
 	struct history_head *heads;
+	struct cpu_cost *costs;
 	uint32_t history_size; /* per CPU */
-	int cpus;
+	int cpus, cpus_online;
 	uint64_t *history_read; /* per CPU: so many were taken, */
 	uint64_t *history_head; /* ... and so many are to be taken in this visit */
 	uint64_t beats_read[TAPES];
@@ -39,6 +41,8 @@ struct capture {
 	struct libs *libs;
 	struct gc_probes *gc; /* the interpreters' garbage collectors */
 	struct watch *watch;
+	struct throttle *throttle;
+	struct guard *guard;
 	struct capture_cost cost;
 	uint64_t rescan_at, drain_at;
 	struct {

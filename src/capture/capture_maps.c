@@ -45,7 +45,9 @@ int capture_map(struct capture *c)
 	c->history = map_array(c->probe->maps.history, false);
 	c->cells = map_array(c->probe->maps.kernel_cells, true);
 	c->heads = map_array(c->probe->maps.history_heads, false);
-	if (!c->tallies || !c->tapes || !c->beats || !c->history || !c->heads || !c->cells)
+	c->costs = map_array(c->probe->maps.costs, false);
+	if (!c->tallies || !c->tapes || !c->beats || !c->history || !c->heads || !c->cells ||
+	    !c->costs)
 		return fail(-errno, "map the counters: %s", strerror(errno));
 	c->history_read = xcalloc((size_t)c->cpus, sizeof(*c->history_read));
 	c->history_head = xcalloc((size_t)c->cpus, sizeof(*c->history_head));
@@ -69,6 +71,8 @@ void capture_unmap(struct capture *c)
 		munmap(c->history, mapped_len(c->probe->maps.history));
 	if (c->heads)
 		munmap(c->heads, mapped_len(c->probe->maps.history_heads));
+	if (c->costs)
+		munmap(c->costs, mapped_len(c->probe->maps.costs));
 	free(c->history_read);
 	free(c->history_head);
 }
@@ -182,9 +186,65 @@ void capture_forget_host_event(struct capture *c, const struct host_key *key)
 	bpf_map_delete_elem(bpf_map__fd(c->probe->maps.host_events), key);
 }
 
+void capture_each_xid(struct capture *c, xid_event_fn fn, void *arg)
+{
+	int fd = bpf_map__fd(c->probe->maps.xids);
+	struct xid_event event;
+
+	for (int i = 0; i < XID_EVENTS && !bpf_map_lookup_and_delete_elem(fd, NULL, &event); i++) {
+		event.bus_id[sizeof(event.bus_id) - 1] = '\0';
+		event.text[sizeof(event.text) - 1] = '\0';
+		fn(&event, arg);
+	}
+}
+
 int capture_file_name(struct capture *c, const struct file_key *key, struct file_name *ret)
 {
 	return bpf_map_lookup_elem(bpf_map__fd(c->probe->maps.files), key, ret) ? -ENOENT : 0;
+}
+
+/* ---- communicators ---- */
+
+/* Is it of the program that its process runs now? */
+static bool is_current(struct capture *c, const struct nccl_key *key, const struct nccl_comm *comm)
+{
+	struct nccl_process process;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(c->probe->maps.nccl_processes), &key->pid,
+				    &process) &&
+	       process.epoch == comm->epoch;
+}
+
+void capture_each_comm(struct capture *c, comm_fn fn, void *arg)
+{
+	int fd = bpf_map__fd(c->probe->maps.nccl_comms);
+	struct nccl_key key, stale[64];
+	struct nccl_comm comm;
+	int stales = 0;
+
+	if (!c->probe->bss->nccl_active)
+		return;
+	/* A key that is deleted begins the walk anew: they are collected first. */
+	for (struct nccl_key last, *prev = NULL; !bpf_map_get_next_key(fd, prev, &key);
+	     last = key, prev = &last) {
+		if (bpf_map_lookup_elem(fd, &key, &comm))
+			continue;
+		fn(&key, &comm, arg);
+		if (stales < (int)ARRAY_LEN(stale) && !is_current(c, &key, &comm))
+			stale[stales++] = key;
+	}
+	for (int i = 0; i < stales; i++)
+		if (!bpf_map_lookup_elem(fd, &stale[i], &comm) && !is_current(c, &stale[i], &comm))
+			bpf_map_delete_elem(fd, &stale[i]);
+}
+
+void capture_forget_comms(struct capture *c, uint32_t pid, uint64_t exited_ns)
+{
+	int fd = bpf_map__fd(c->probe->maps.nccl_processes);
+	struct nccl_process process;
+
+	if (!bpf_map_lookup_elem(fd, &pid, &process) && process.epoch <= exited_ns)
+		bpf_map_delete_elem(fd, &pid);
 }
 
 /* ---- counters ---- */

@@ -3,6 +3,7 @@
 #include "capture/gc.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "capture/elf.h"
+#include "capture/guard.h"
 #include "capture/insn.h"
 #include "capture/maps.h"
 #include "capture/usdt.h"
@@ -23,12 +25,16 @@
 struct copy {
 	dev_t dev;
 	ino_t inode;
+	struct timespec mtime;
+	int fd; /* while something is attached; else -1 */
+	bool guarded;
 	struct links links;
 };
 
 struct gc_probes {
 	enum attach_mode mode;
 	int prog_start, prog_done;
+	pthread_mutex_t lock; /* of what follows */
 	struct copy copy[COPIES_MAX];
 	size_t copies;
 };
@@ -40,6 +46,7 @@ struct gc_probes *gc_new(enum attach_mode mode, int prog_start, int prog_done)
 	g->mode = mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI; /* plain entries, no session */
 	g->prog_start = prog_start;
 	g->prog_done = prog_done;
+	pthread_mutex_init(&g->lock, NULL);
 	return g;
 }
 
@@ -109,6 +116,13 @@ static bool is_interpreter(const char *path)
 	return !strncmp(base, "python3", 7) || !strncmp(base, "libpython3", 10);
 }
 
+static bool same_file(const struct copy *copy, const struct stat *st)
+{
+	return copy->inode == st->st_ino && copy->dev == st->st_dev &&
+	       copy->mtime.tv_sec == st->st_mtim.tv_sec &&
+	       copy->mtime.tv_nsec == st->st_mtim.tv_nsec;
+}
+
 struct looking {
 	struct gc_probes *g;
 	int pid;
@@ -120,7 +134,7 @@ static int see_line(const struct map_line *line, void *arg)
 	struct gc_probes *g = look->g;
 	struct copy *copy;
 	struct stat st;
-	int fd, err;
+	int fd, err, lease;
 
 	if (!line->exec || !is_interpreter(line->path) || g->copies == COPIES_MAX)
 		return 0;
@@ -129,17 +143,21 @@ static int see_line(const struct map_line *line, void *arg)
 		return 0;
 	err = fstat(fd, &st) || !S_ISREG(st.st_mode);
 	for (size_t i = 0; !err && i < g->copies; i++)
-		err = g->copy[i].inode == st.st_ino && g->copy[i].dev == st.st_dev;
-	if (!err) {
+		err = same_file(&g->copy[i], &st);
+	lease = err ? 0 : guard_take(fd);
+	if (!err && lease != -EAGAIN) { /* else it is being written to: next time */
 		copy = &g->copy[g->copies++]; /* also if it has none: looked at once */
-		copy->dev = st.st_dev;
-		copy->inode = st.st_ino;
+		*copy = (struct copy){ st.st_dev, st.st_ino, st.st_mtim, fd, !lease, { 0 } };
 		err = attach_collector(g, copy, fd);
 		if (err < 0)
 			log_debug("garbage collections of %s are not seen: %s", line->path,
 				  why(err));
+		if (copy->links.count)
+			return 0;
+		copy->fd = -1;
+		copy->guarded = false;
 	}
-	close(fd);
+	close(fd); /* and its lease */
 	return 0;
 }
 
@@ -147,7 +165,25 @@ void gc_see(struct gc_probes *g, int pid)
 {
 	struct looking look = { g, pid };
 
+	pthread_mutex_lock(&g->lock);
 	(void)maps_each(pid, see_line, &look);
+	pthread_mutex_unlock(&g->lock);
+}
+
+void gc_yield(struct gc_probes *g)
+{
+	pthread_mutex_lock(&g->lock);
+	for (size_t i = 0; i < g->copies; i++) {
+		struct links *one[] = { &g->copy[i].links };
+
+		if (!g->copy[i].guarded || !guard_broken(g->copy[i].fd))
+			continue;
+		links_close(one, 1);
+		close(g->copy[i].fd); /* and its lease: the writer goes on */
+		g->copy[i].fd = -1;
+		g->copy[i].guarded = false;
+	}
+	pthread_mutex_unlock(&g->lock);
 }
 
 void gc_free(struct gc_probes *g)
@@ -159,5 +195,9 @@ void gc_free(struct gc_probes *g)
 	for (size_t i = 0; i < g->copies; i++)
 		all[i] = &g->copy[i].links;
 	links_close(all, g->copies);
+	for (size_t i = 0; i < g->copies; i++)
+		if (g->copy[i].fd >= 0)
+			close(g->copy[i].fd);
+	pthread_mutex_destroy(&g->lock);
 	free(g);
 }

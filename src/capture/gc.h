@@ -14,6 +14,9 @@ struct gc_probes *gc_new(enum attach_mode mode, int prog_start, int prog_done);
 void gc_see(struct gc_probes *g, int pid);
 
 /* Detach everything. NULL is fine. */
+/* As libs_yield(). */
+void gc_yield(struct gc_probes *g);
+
 void gc_free(struct gc_probes *g);
 
 #endif

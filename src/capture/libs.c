@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The registry of library copies: find by mapped inode, attach once, remember who uses it. */
-#include "capture/libs.h"
+#include "capture/libs_int.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -16,50 +16,11 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "capture/elf.h"
-#include "capture/insn.h"
+#include "capture/guard.h"
 #include "capture/maps.h"
-#include "wire/event.h"
 
-/* A tenant can map as many "libcudart.so" as he likes; we attach to so many and say so. */
-#define MAX_LIBS 256
 #define MAX_USERS 4096
 #define KEEP_UNUSED_NS (60 * 1000000000ull)
-
-struct user {
-	int pid;
-	bool driver; /* maps a libcuda */
-};
-
-struct entry {
-	struct lib lib;
-	struct links links; /* timed rows and driver launches */
-	struct links launches; /* runtime launches, where somebody has no driver to see them at */
-	struct links learning; /* the same launches, to learn what they launch */
-	struct site launch_site[OP_COUNT];
-	size_t launch_sites;
-	int fd; /* of the library, for launches attached later */
-	struct user *user;
-	size_t users;
-	uint64_t unused_since;
-};
-
-/* A program that has no runtime linked in. */
-struct plain {
-	uint64_t inode, size, mtime_ns;
-};
-
-#define PLAIN_MAX 64 /* remembered; the oldest go */
-
-struct libs {
-	struct plain plain[PLAIN_MAX];
-	unsigned plains; /* ever */
-	struct libs_opts opts;
-	libs_fn fn;
-	void *arg;
-	struct entry *entry[MAX_LIBS];
-	int count;
-	bool full_said, learn;
-};
 
 struct libs *libs_new(const struct libs_opts *opts, libs_fn fn, void *arg)
 {
@@ -68,6 +29,7 @@ struct libs *libs_new(const struct libs_opts *opts, libs_fn fn, void *arg)
 	l->opts = *opts;
 	l->fn = fn;
 	l->arg = arg;
+	pthread_mutex_init(&l->lock, NULL);
 	return l;
 }
 
@@ -79,180 +41,6 @@ int libs_count(const struct libs *l)
 const struct lib *libs_at(const struct libs *l, int i)
 {
 	return &l->entry[i]->lib;
-}
-
-/* ---- sites ---- */
-
-int lib_sites(int fd, enum op_lib id, struct lib_site ret[OP_COUNT])
-{
-	const char *names[OP_COUNT];
-	int op_of[OP_COUNT], n = 0, sites = 0, err;
-	struct elf_func found[OP_COUNT];
-
-	for (int op = 0; op < OP_COUNT; op++) {
-		if (op_table[op].lib != id)
-			continue;
-		names[n] = op_table[op].symbol;
-		op_of[n++] = op;
-	}
-	err = elf_find(fd, names, (size_t)n, found);
-	if (err < 0)
-		return err;
-	for (int i = 0; i < n; i++) {
-		struct insn_site site;
-
-		if (!found[i].found)
-			continue;
-		if (insn_site(fd, found[i].offset, &site))
-			site = (struct insn_site){ .class = INSN_REFUSED };
-		ret[sites++] = (struct lib_site){ site.offset, op_of[i], (int)site.class };
-	}
-	return sites;
-}
-
-/* ---- attaching one copy ---- */
-
-static int attach_timed(const struct libs_opts *o, struct entry *e, const char *path,
-			const struct site *sites, size_t n)
-{
-	const struct attach entry = { o->mode, o->prog_enter, false };
-	const struct attach at_return = { o->mode, o->prog_return, true };
-	int err;
-
-	if (o->mode == ATTACH_SESSION)
-		return link_sites(&e->links, &entry, path, sites, n);
-	/* Returns first: a return without its entry is noticed, an entry without return is not. */
-	err = link_sites(&e->links, &at_return, path, sites, n);
-	return err ? err : link_sites(&e->links, &entry, path, sites, n);
-}
-
-/* Ops that are only counted need no session. */
-static struct attach count_only(const struct libs_opts *o)
-{
-	enum attach_mode mode = o->mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI;
-
-	return (struct attach){ mode, o->prog_count, false };
-}
-
-/*
- * Before Linux 6.6 each probe takes a tenth of a second to be removed, so only what most programs use
- * is probed there.
- */
-static bool too_dear(const struct libs_opts *o, const struct op *op)
-{
-	static const char *const rare[] = {
-		"_pt", "2D", "3D", "D16", "Symbol", "Array", "Destroy"
-	};
-
-	if (o->mode != ATTACH_PERF)
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(rare); i++)
-		if (strstr(op->symbol, rare[i]))
-			return true;
-	return op->class == CLASS_EVENT || op->class == CLASS_HANDLE;
-}
-
-static int attach_entry(const struct libs_opts *o, struct entry *e)
-{
-	struct site timed[OP_COUNT], counted[OP_COUNT];
-	size_t timed_n = 0, counted_n = 0;
-	struct attach count = count_only(o);
-	struct lib_site sites[OP_COUNT];
-	char path[64];
-	int n, err;
-
-	n = lib_sites(e->fd, e->lib.id, sites);
-	if (n < 0)
-		return n;
-	for (int i = 0; i < n; i++) {
-		const struct op *op = &op_table[sites[i].op];
-		bool stepped = sites[i].class == INSN_STEPPED;
-		struct site site = { .offset = sites[i].offset,
-				     .cookie = (uint64_t)sites[i].op |
-					       (stepped ? COOKIE_STEPPED : 0) };
-
-		if (sites[i].class == INSN_REFUSED || too_dear(o, op)) {
-			e->lib.refused++;
-			continue;
-		}
-		e->lib.ops++;
-		e->lib.stepped += stepped;
-		if (op_timed(op->class)) {
-			timed[timed_n++] = site;
-		} else if (op->lib == LIB_CUDART) {
-			site.cookie |= COOKIE_IF_NO_DRIVER;
-			e->launch_site[e->launch_sites++] = site;
-		} else {
-			counted[counted_n++] = site;
-		}
-	}
-	for (int op = 0; op < OP_COUNT; op++)
-		e->lib.missing += op_table[op].lib == e->lib.id;
-	e->lib.missing -= n;
-	if (!e->lib.ops)
-		return fail(-ENOENT, "none of the traced functions is in it");
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
-	err = attach_timed(o, e, path, timed, timed_n);
-	if (!err)
-		err = link_sites(&e->links, &count, path, counted, counted_n);
-	return err;
-}
-
-/* Runtime launches are probed while some user of this copy has no driver mapped. */
-static void update_launches(struct libs *l, struct entry *e)
-{
-	struct links *one[] = { &e->launches };
-	struct attach count = count_only(&l->opts);
-	bool need = false;
-	char path[64];
-	int err;
-
-	need = !e->users; /* somebody came and went: he may have none */
-	for (size_t i = 0; i < e->users; i++)
-		need |= !e->user[i].driver;
-	if (!e->launch_sites || need == (e->launches.count > 0))
-		return;
-	if (!need) {
-		links_close(one, 1);
-		return;
-	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
-	err = link_sites(&e->launches, &count, path, e->launch_site, e->launch_sites);
-	if (err)
-		log_warn("launches of %s are not counted: %s", e->lib.path, why(err));
-}
-
-/* Which of the runtime's calls launch kernels; events are counted in the same way. */
-static void learn(struct libs *l, struct entry *e)
-{
-	enum attach_mode mode = l->opts.mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI;
-	struct attach how = { mode, l->opts.prog_stub, false };
-	struct links *one[] = { &e->learning };
-	struct site site[OP_COUNT];
-	size_t n = 0;
-	char path[64];
-	int err;
-
-	if (!l->learn && e->learning.count)
-		links_close(one, 1);
-	if (!l->learn || e->learning.count)
-		return;
-	for (size_t i = 0; i < e->launch_sites; i++)
-		if (op_table[e->launch_site[i].cookie & COOKIE_OP].class == CLASS_LAUNCH)
-			site[n++] = e->launch_site[i];
-	if (!n)
-		return;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", e->fd);
-	err = link_sites(&e->learning, &how, path, site, n);
-	if (err)
-		log_debug("kernels of %s stay without names: %s", e->lib.path, why(err));
-}
-
-void libs_learn(struct libs *l, bool on)
-{
-	l->learn = on;
-	for (int i = 0; i < l->count; i++)
-		learn(l, l->entry[i]);
 }
 
 /* ---- finding copies ---- */
@@ -276,6 +64,35 @@ static struct entry *entry_find(struct libs *l, enum op_lib id, const struct sta
 	return NULL;
 }
 
+static void entry_free(struct entry *e)
+{
+	if (e->guarded)
+		guard_release(e->fd);
+	if (e->fd >= 0)
+		close(e->fd);
+	free(e->user);
+	free(e);
+}
+
+/* May it be attached to? Not while somebody writes to it. */
+static bool take_guard(struct libs *l, struct entry *e)
+{
+	int err = guard_take(e->fd);
+
+	e->guarded = !err;
+	if (err == -EAGAIN) {
+		log_debug("%s is being written to: not traced yet", e->lib.path);
+		return false;
+	}
+	if (err && !l->unguarded_said) {
+		log_warn("%s must not be overwritten in place while it is traced: its file system "
+			 "knows no leases (%s)",
+			 e->lib.path, strerror(-err));
+		l->unguarded_said = true;
+	}
+	return true;
+}
+
 static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat *st, int fd,
 			       const char *path)
 {
@@ -297,7 +114,14 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 	e->lib.mtime_ns = mtime_of(st);
 	str_copy(e->lib.path, sizeof(e->lib.path), path);
 	elf_build_id(fd, e->lib.build_id, sizeof(e->lib.build_id));
-	err = attach_entry(&l->opts, e);
+	if (!take_guard(l, e)) {
+		entry_free(e);
+		return NULL; /* the next scan tries again */
+	}
+	pthread_mutex_lock(&l->lock);
+	err = libs_attach(l, e);
+	if (!err)
+		err = libs_show(l, e);
 	if (err) {
 		struct links *one[] = { &e->links };
 
@@ -305,11 +129,12 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 		str_copy(e->lib.note, sizeof(e->lib.note), why(err));
 		links_close(one, 1);
 		e->lib.ops = e->lib.stepped = 0;
-		e->launch_sites = 0;
+		e->launch_sites = e->driver_sites = 0;
 	}
 	e->lib.attached_ns = clock_boot_ns();
 	l->entry[l->count++] = e;
-	learn(l, e);
+	libs_learn_of(l, e);
+	pthread_mutex_unlock(&l->lock);
 	return e;
 }
 
@@ -427,20 +252,32 @@ static void see_program(struct seen *s)
 		s->entry[s->count++] = e;
 }
 
-static void use(struct libs *l, struct entry *e, int pid, bool driver)
+/* Did it know him before? */
+static bool add_user(struct entry *e, int pid, bool driver)
 {
 	for (size_t i = 0; i < e->users; i++) {
 		if (e->user[i].pid == pid) {
 			e->user[i].driver = driver;
-			return;
+			return true;
 		}
 	}
 	if (e->users == MAX_USERS)
-		return;
+		return true;
 	e->user = xrealloc(e->user, e->users + 1, sizeof(*e->user));
 	e->user[e->users++] = (struct user){ pid, driver };
 	e->unused_since = 0;
-	l->fn(pid, &e->lib, l->arg);
+	return false;
+}
+
+static void use(struct libs *l, struct entry *e, int pid, bool driver)
+{
+	bool known;
+
+	pthread_mutex_lock(&l->lock);
+	known = add_user(e, pid, driver);
+	pthread_mutex_unlock(&l->lock);
+	if (!known)
+		l->fn(pid, &e->lib, l->arg);
 }
 
 int libs_see(struct libs *l, int pid)
@@ -459,7 +296,7 @@ int libs_see(struct libs *l, int pid)
 		bpf_map_delete_elem(l->opts.with_driver, &key);
 	for (int i = 0; i < s.count; i++) {
 		use(l, s.entry[i], pid, s.driver);
-		update_launches(l, s.entry[i]);
+		libs_update(l, s.entry[i]);
 	}
 	return s.count;
 }
@@ -489,7 +326,7 @@ void libs_see_file(struct libs *l, const char *path, uint64_t inode)
 	close(fd);
 	if (e) {
 		e->unused_since = 0;
-		update_launches(l, e);
+		libs_update(l, e);
 	}
 }
 
@@ -499,12 +336,34 @@ static int see_pid(int pid, void *arg)
 	return 0;
 }
 
-static void entry_free(struct entry *e)
+static void let_go(struct libs *l, int i)
 {
-	if (e->fd >= 0)
-		close(e->fd);
-	free(e->user);
-	free(e);
+	struct entry *e = l->entry[i];
+	struct links *all[ENTRY_LINKS];
+
+	pthread_mutex_lock(&l->lock);
+	l->entry[i] = l->entry[--l->count];
+	pthread_mutex_unlock(&l->lock);
+	entry_links(e, all);
+	links_close(all, ENTRY_LINKS);
+	entry_free(e);
+}
+
+static void drop_users(struct libs *l, struct entry *e)
+{
+	size_t kept = 0;
+
+	pthread_mutex_lock(&l->lock);
+	for (size_t j = 0; j < e->users; j++) {
+		uint32_t pid = (uint32_t)e->user[j].pid;
+
+		if (!kill(e->user[j].pid, 0) || errno != ESRCH)
+			e->user[kept++] = e->user[j];
+		else
+			bpf_map_delete_elem(l->opts.with_driver, &pid);
+	}
+	e->users = kept;
+	pthread_mutex_unlock(&l->lock);
 }
 
 /* Forget users that are gone, and copies that nobody has mapped for a while: a link pins a file. */
@@ -514,28 +373,15 @@ static void forget_gone(struct libs *l)
 
 	for (int i = 0; i < l->count; i++) {
 		struct entry *e = l->entry[i];
-		size_t kept = 0;
 
-		for (size_t j = 0; j < e->users; j++) {
-			uint32_t pid = (uint32_t)e->user[j].pid;
-
-			if (!kill(e->user[j].pid, 0) || errno != ESRCH)
-				e->user[kept++] = e->user[j];
-			else
-				bpf_map_delete_elem(l->opts.with_driver, &pid);
-		}
-		e->users = kept;
-		if (kept) {
+		drop_users(l, e);
+		if (e->users) {
 			e->unused_since = 0;
-			update_launches(l, e);
+			libs_update(l, e);
 		} else if (!e->unused_since) {
 			e->unused_since = now;
 		} else if (now - e->unused_since > KEEP_UNUSED_NS) {
-			struct links *all[] = { &e->links, &e->launches, &e->learning };
-
-			links_close(all, 3);
-			entry_free(e);
-			l->entry[i--] = l->entry[--l->count];
+			let_go(l, i--);
 		}
 	}
 }
@@ -551,18 +397,15 @@ void libs_rescan(struct libs *l)
 
 void libs_free(struct libs *l)
 {
-	struct links *all[3 * MAX_LIBS];
-	size_t n = 0;
+	struct links *all[ENTRY_LINKS * MAX_LIBS];
 
 	if (!l)
 		return;
-	for (int i = 0; i < l->count; i++) {
-		all[n++] = &l->entry[i]->links;
-		all[n++] = &l->entry[i]->launches;
-		all[n++] = &l->entry[i]->learning;
-	}
-	links_close(all, n);
+	for (int i = 0; i < l->count; i++)
+		entry_links(l->entry[i], &all[ENTRY_LINKS * (size_t)i]);
+	links_close(all, ENTRY_LINKS * (size_t)l->count);
 	for (int i = 0; i < l->count; i++)
 		entry_free(l->entry[i]);
+	pthread_mutex_destroy(&l->lock);
 	free(l);
 }

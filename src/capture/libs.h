@@ -56,6 +56,16 @@ void libs_rescan(struct libs *l);
 /* Probe launches of the runtime as well, where the driver's are counted: see wire/kernels.h. */
 void libs_learn(struct libs *l, bool on);
 
+/*
+ * Take the probes off all launches (and off the events, which are counted in the same way), and put them back: also of copies that are found meanwhile. From
+ * any thread. Hiding returns when the last of them is gone, showing when the first call can be seen.
+ */
+void libs_hide_launches(struct libs *l);
+int libs_show_launches(struct libs *l);
+
+/* Somebody wants to write to one of the files: let go of it. From any thread. */
+void libs_yield(struct libs *l);
+
 /* The copies known now. */
 int libs_count(const struct libs *l);
 const struct lib *libs_at(const struct libs *l, int i);

@@ -26,7 +26,8 @@
 	X(unix_socket, "a local socket")                                                           \
 	X(file, "a file")                                                                          \
 	X(device, "a device")                                                                      \
-	X(events, "one of several")
+	X(events, "one of several")                                                                \
+	X(gpu, "a GPU")
 
 enum object {
 #define X(id, text) OBJECT_##id,

@@ -15,11 +15,22 @@
 	carry asset_libnccl, OUT/sim/libnccl.so.2
 	carry asset_simgpu, test/sim/simgpu.py
 	carry asset_train, test/sim/train.py
+	carry asset_gpu_train, OUT/helper/train
+	carry gpu_helper, OUT/helper/nvml
 
-	.global asset_incident_sql
-asset_incident_sql:
-	.incbin "demo/incident.sql"
+	.macro recording symbol, path
+	.global \symbol
+\symbol:
+	.incbin "\path"
 	.byte 0
+	.endm
+
+	recording asset_incident_sql, demo/incident.sql
+	recording asset_cold_start_sql, demo/cold-start.sql
+	recording asset_memcpy_bottleneck_sql, demo/memcpy-bottleneck.sql
+	recording asset_periodic_spike_sql, demo/periodic-spike.sql
+	recording asset_cpu_contention_sql, demo/cpu-contention.sql
+	recording asset_gpu_steal_sql, demo/gpu-steal.sql
 
 	.global store_schema
 store_schema:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* check: can this host be traced, what works, what does not and why. */
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -20,14 +22,18 @@
 #include "capture/insn.h"
 #include "capture/maps.h"
 #include "cmd/cmd.h"
+#include "gpu/gpu.h"
 #include "python/python.h"
 
 static struct {
 	bool json;
+	const char *nvml;
 } args;
 
 static const struct opt opts[] = {
 	{ "json", 0, OPT_FLAG, offsetof(__typeof__(args), json), NULL, "as JSON" },
+	{ "nvml", 0, OPT_STR, offsetof(__typeof__(args), nvml), "FILE",
+	  "the NVML library to ask (default: as `trace`)" },
 	{ 0 },
 };
 
@@ -161,6 +167,36 @@ static void check_gpu(struct report *r)
 		say(r, "GPU", NOTE, "driver %.100s, but no GPU", h->driver);
 	else
 		say(r, "GPU", NOTE, "no NVIDIA driver: only the simulated GPU can be traced");
+}
+
+static void on_gpu(const struct gpu_record *rec, void *arg)
+{
+	(void)rec;
+	(void)arg;
+}
+
+#define NVML_TRIES 50 /* of 100 ms: opening a driver that sleeps takes seconds */
+
+static void check_nvml(struct report *r)
+{
+	struct gpu_helper_opts how = { .library = args.nvml };
+	struct gpu_helper *helper = gpu_helper_new(&how);
+	struct gpu_helper_status s = { 0 };
+
+	for (int i = 0; i < NVML_TRIES && !s.known; i++) {
+		struct pollfd wait = { gpu_helper_fd(helper), POLLIN, 0 };
+
+		gpu_helper_poll(helper, clock_boot_ns(), on_gpu, NULL);
+		gpu_helper_status(helper, &s);
+		if (!s.known)
+			(void)poll(&wait, 1, 100);
+	}
+	gpu_helper_free(helper);
+	if (s.ready)
+		say(r, "NVML", OK, "%.200s", s.text);
+	else
+		say(r, "NVML", NOTE, "no NVML: %.200s; nothing but samples of the GPU is missing",
+		    s.known ? s.text : "it does not answer");
 }
 
 /* ---- processes ---- */
@@ -323,6 +359,7 @@ static int run(int argc, char **argv)
 	check_attach(&r);
 	check_probes(&r);
 	check_gpu(&r);
+	check_nvml(&r);
 	procs_each(on_proc, &r);
 	if (args.json)
 		print_json(&r);

@@ -137,6 +137,61 @@ static void print_losses(const struct agent_status *s)
 		       format_count(n, sizeof(n), s->unstored_batches));
 }
 
+/* What is usual without a driver is said, too, but only once. */
+static void print_nvml(const struct gpu_helper_status *s)
+{
+	if (s->known)
+		printf("%s: %s", s->ready ? "NVML" : "no NVML", s->text);
+	if (s->known && s->crashes + s->hangs + s->garbage)
+		printf("; its helper died %llu times, hung %llu, talked nonsense %llu",
+		       (unsigned long long)s->crashes, (unsigned long long)s->hangs,
+		       (unsigned long long)s->garbage);
+	if (s->known)
+		putchar('\n');
+}
+
+/* The parts of the cost that are worth a word, of the traced processes' time. */
+static void print_parts(const struct cost_row *c, uint64_t traced_ns)
+{
+	const struct {
+		const char *name;
+		uint64_t ns;
+	} part[] = {
+		{ "launches", c->launch_ns },
+		{ "calls", c->call_ns + c->stepped_ns + c->record_ns },
+		{ "stacks", c->stack_ns },
+		{ "switches", c->switch_ns + c->related_ns },
+	};
+	const char *before = " (";
+
+	for (size_t i = 0; i < ARRAY_LEN(part); i++) {
+		if (share(part[i].ns, traced_ns) < 0.005)
+			continue;
+		printf("%s%s %.2f", before, part[i].name, share(part[i].ns, traced_ns));
+		before = ", ";
+	}
+	if (before[0] == ',')
+		putchar(')');
+}
+
+static void print_shed(const struct agent_status *s)
+{
+	char ns[UNITS_CAP], n[UNITS_CAP];
+
+	for (int i = 0; i < SHED_COUNT; i++) {
+		const struct shed_total *shed = &s->shed[i];
+
+		if (!shed->ns)
+			continue;
+		printf("  to cost no more than %.3g %%, %s were not looked at for %s (%.0f %%)%s",
+		       100 * s->budget, shed_texts[i], format_ns(ns, sizeof(ns), shed->ns),
+		       share(shed->ns, s->elapsed_ns), shed->now ? ", and still are not" : "");
+		if (i == SHED_launches)
+			printf("; estimated: %s more", format_count(n, sizeof(n), shed->calls));
+		putchar('\n');
+	}
+}
+
 static void print_status(struct agent *a)
 {
 	char seen[UNITS_CAP], stored[UNITS_CAP], dropped[UNITS_CAP];
@@ -147,12 +202,17 @@ static void print_status(struct agent *a)
 	       format_count(seen, sizeof(seen), s.total.seen),
 	       format_count(stored, sizeof(stored), s.total.received),
 	       format_count(dropped, sizeof(dropped), s.total.dropped));
-	if (s.cost.count_ns)
-		printf("%.2f %% of traced time\n",
-		       share(s.total.probe_ns + s.total.agent_ns, s.total.traced_ns));
-	else
+	if (s.cost.count_ns) {
+		printf("%.2f %% of traced time", share(s.total.probe_ns, s.total.traced_ns));
+		print_parts(&s.cost_total, s.total.traced_ns);
+		printf(" and %.2f %% of the host's CPUs\n",
+		       share(s.cost_total.agent_ns + s.cost_total.other_ns, s.cost_total.cpus_ns));
+	} else {
 		puts("not known");
+	}
+	print_shed(&s);
 	print_losses(&s);
+	print_nvml(&s.nvml);
 }
 
 static void print_head(struct agent *a)
@@ -216,6 +276,65 @@ static void json_loss(struct json *j, const struct agent_status *s)
 	json_close(j, '}');
 }
 
+/* Of the last second. */
+static void json_cost(struct json *j, const struct agent_status *s)
+{
+	const struct cost_row *c = &s->cost_last;
+
+	json_open(j, "cost", '{');
+	json_u64(j, "launch_ns", c->launch_ns);
+	json_u64(j, "call_ns", c->call_ns);
+	json_u64(j, "stepped_ns", c->stepped_ns);
+	json_u64(j, "record_ns", c->record_ns);
+	json_u64(j, "stack_ns", c->stack_ns);
+	json_u64(j, "switch_ns", c->switch_ns);
+	json_u64(j, "related_ns", c->related_ns);
+	json_u64(j, "other_ns", c->other_ns);
+	json_u64(j, "agent_ns", c->agent_ns);
+	json_u64(j, "traced_ns", s->last.traced_ns);
+	json_u64(j, "cpus_ns", c->cpus_ns);
+	json_f64(j, "worst_pct", c->worst_pct);
+	if (s->budget > 0)
+		json_f64(j, "budget_pct", 100 * s->budget);
+	else
+		json_null(j, "budget_pct");
+	json_close(j, '}');
+}
+
+static void json_shed(struct json *j, const struct agent_status *s)
+{
+	json_open(j, "shed", '[');
+	for (int i = 0; i < SHED_COUNT; i++) {
+		if (!s->shed[i].ns)
+			continue;
+		json_open(j, NULL, '{');
+		json_str(j, "what", shed_names[i]);
+		json_u64(j, "ns", s->shed[i].ns);
+		json_bool(j, "now", s->shed[i].now);
+		if (i == SHED_launches)
+			json_u64(j, "estimated_calls", s->shed[i].calls);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+/* null: nobody asks, or it has not answered yet. */
+static void json_nvml(struct json *j, const struct gpu_helper_status *s)
+{
+	if (!s->known) {
+		json_null(j, "nvml");
+		return;
+	}
+	json_open(j, "nvml", '{');
+	json_bool(j, "ready", s->ready);
+	json_str(j, "text", s->text);
+	json_u64(j, "starts", s->starts);
+	json_u64(j, "crashes", s->crashes);
+	json_u64(j, "hangs", s->hangs);
+	json_u64(j, "garbage", s->garbage);
+	json_close(j, '}');
+}
+
 static void print_json(struct agent *a, bool last)
 {
 	struct json j = JSON_TO(stdout);
@@ -238,10 +357,11 @@ static void print_json(struct agent *a, bool last)
 	json_u64(&j, "received", s.total.received);
 	json_loss(&j, &s);
 	if (s.cost.count_ns)
-		json_f64(&j, "cost_pct",
-			 share(s.total.probe_ns + s.total.agent_ns, s.total.traced_ns));
+		json_f64(&j, "cost_pct", share(s.total.probe_ns, s.total.traced_ns));
 	else
 		json_null(&j, "cost_pct"); /* could not be measured */
+	json_cost(&j, &s);
+	json_shed(&j, &s);
 	json_u64(&j, "probe_ns", s.total.probe_ns);
 	json_u64(&j, "agent_ns", s.total.agent_ns);
 	json_u64(&j, "traced_ns", s.total.traced_ns);
@@ -249,6 +369,7 @@ static void print_json(struct agent *a, bool last)
 	json_i64(&j, "threads_followed", s.threads);
 	json_i64(&j, "tallies_in_use", s.tallies);
 	json_u64(&j, "stops_held", s.stops);
+	json_nvml(&j, &s.nvml);
 	json_open(&j, "ops", '[');
 	op = agent_ops(a, &n);
 	for (size_t i = 0; i < n; i++)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,10 +15,10 @@
 #include "cmd/live.h"
 
 static struct {
-	const char *db, *node, *attach;
+	const char *db, *node, *attach, *nvml, *budget;
 	uint64_t duration, pid, slow, ring;
-	bool json, record_all, no_db, stack;
-} args = { .stack = true };
+	bool json, record_all, no_db, stack, gpu_samples;
+} args = { .stack = true, .gpu_samples = true };
 
 #define AT(field) offsetof(__typeof__(args), field)
 
@@ -36,6 +37,12 @@ static const struct opt opts[] = {
 	{ "record-all", 0, OPT_FLAG, AT(record_all), NULL, "store every call one by one" },
 	{ "stack", 0, OPT_FLAG, AT(stack), NULL,
 	  "find the line of Python of calls and waits (default; --stack=false: do not look)" },
+	{ "gpu-samples", 0, OPT_FLAG, AT(gpu_samples), NULL,
+	  "ask NVML once a second how the GPUs are (default; --gpu-samples=false: do not)" },
+	{ "nvml", 0, OPT_STR, AT(nvml), "FILE",
+	  "the library to ask (default: libnvidia-ml.so.1 of the loader and the usual places)" },
+	{ "budget", 0, OPT_STR, AT(budget), "PCT",
+	  "most that tracing may cost, in percent of the traced processes' time (default: 1; off: no limit)" },
 	{ "ring", 0, OPT_SIZE, AT(ring), "SIZE",
 	  "of the buffer to user space (default: 1m; 16m with --record-all)" },
 	{ "attach", 0, OPT_STR, AT(attach), "MODE",
@@ -43,10 +50,33 @@ static const struct opt opts[] = {
 	{ 0 },
 };
 
+#define BUDGET_PCT 1.0
+
+/* "0.5", "2%", "off". */
+static int read_budget(const char *text, double *ret)
+{
+	char *end;
+	double pct;
+
+	*ret = BUDGET_PCT / 100;
+	if (!text)
+		return 0;
+	*ret = 0;
+	if (streq(text, "off"))
+		return 0;
+	pct = strtod(text, &end);
+	if (end == text || (end[0] && !streq(end, "%")) || !(pct >= 0) || pct > 100)
+		return fail(-EINVAL,
+			    "--budget: '%s' is neither a percentage from 0 to 100 nor 'off'", text);
+	*ret = pct / 100;
+	return 0;
+}
+
 static int check_args(struct agent_opts *ret, char *path, size_t cap)
 {
 	enum attach_mode mode = args.attach ? attach_mode_named(args.attach) : ATTACH_AUTO;
 	char proc[64];
+	double budget;
 	int err;
 
 	if (mode == ATTACH_NONE)
@@ -60,6 +90,11 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 		return fail(-EINVAL, "--pid: %llu is no process id", (unsigned long long)args.pid);
 	if (args.node && (!args.node[0] || strlen(args.node) > 64))
 		return fail(-EINVAL, "--node: a name has 1 to 64 characters");
+	if (args.nvml && args.nvml[0] != '/')
+		return fail(-EINVAL, "--nvml: %s is no absolute path", args.nvml);
+	err = read_budget(args.budget, &budget);
+	if (err)
+		return err;
 	snprintf(proc, sizeof(proc), "/proc/%llu", (unsigned long long)args.pid);
 	if (args.pid && access(proc, F_OK))
 		return fail(-ESRCH, "--pid: there is no process %llu",
@@ -73,11 +108,14 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 	*ret = (struct agent_opts){
 		.db = args.no_db ? NULL : args.db,
 		.node = args.node,
+		.no_gpu_samples = !args.gpu_samples,
+		.nvml = args.nvml,
 		.capture = {
 			.only_pid = (int)args.pid,
 			.slow_ns = args.slow,
 			.ring_bytes = args.ring,
 			.record_all = args.record_all,
+			.budget = budget,
 			.no_stack = !args.stack,
 			.mode = mode,
 		},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names for losses and host events: as the store keeps them, and as people read them. */
+/* Names for losses, for what is shed, and for host events: as the store keeps them, and as people read them. */
 #include "decode/record.h"
 
 const char *const loss_names[LOSS_COUNT] = {
@@ -11,6 +11,18 @@ const char *const loss_names[LOSS_COUNT] = {
 const char *const loss_texts[LOSS_COUNT] = {
 #define X(id, text) [LOSS_##id] = text,
 	LOSSES(X)
+#undef X
+};
+
+const char *const shed_names[SHED_COUNT] = {
+#define X(id, text) [SHED_##id] = #id,
+	SHEDS(X)
+#undef X
+};
+
+const char *const shed_texts[SHED_COUNT] = {
+#define X(id, text) [SHED_##id] = text,
+	SHEDS(X)
 #undef X
 };
 

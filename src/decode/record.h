@@ -39,6 +39,8 @@ struct op_delta {
 
 extern const char *const loss_names[LOSS_COUNT]; /* as in the store: "ring_full" */
 extern const char *const loss_texts[LOSS_COUNT]; /* as people read it */
+extern const char *const shed_names[SHED_COUNT];
+extern const char *const shed_texts[SHED_COUNT];
 extern const char *const host_event_names[HOST_COUNT];
 
 #endif

@@ -2,13 +2,11 @@
 /* The closed list of causes, by name. */
 #include "explain/explain.h"
 
-enum { now = true, later = false };
-
 const struct cause causes[] = {
-#define X(id, when, name, text) { name, text, when },
+#define X(id, name, text) { name, text },
 	CAUSES(X)
 #undef X
-		{ NULL, NULL, false },
+		{ NULL, NULL },
 };
 
 const char *cause_name(enum cause_id cause)

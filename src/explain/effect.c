@@ -134,7 +134,7 @@ static int quote(struct store *s, struct hash *causes_of, const struct candidate
 	}
 	if (!f->op[0] && f->places >> CLASS_GAP & 1)
 		str_copy(f->op, sizeof(f->op), op_table[OP_GAP].symbol);
-	if (f->chain.hops)
+	if (f->chain.hops || f->counted)
 		return 0;
 	if (!f->count)
 		f->count = from->rows;

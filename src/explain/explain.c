@@ -32,6 +32,8 @@ static void place(struct finding *found, const struct thread_facts *first, int n
 		memcpy(found->cmdline, first[i].cmdline, sizeof(found->cmdline));
 		memcpy(found->python_note, first[i].python_note, sizeof(found->python_note));
 		memcpy(found->cgroup, first[i].cgroup, sizeof(found->cgroup));
+		found->rank = first[i].rank;
+		found->ranked = first[i].ranked;
 	}
 }
 
@@ -73,6 +75,7 @@ static void judge_all(const struct facts *f, struct explanation *e)
 		judge(f, &f->thread[i], n, e);
 		summarise(f, &f->thread[i], n, e);
 	}
+	add_own_causes(f, e);
 	e->unexplained_pct = unexplained_pct(f);
 }
 
@@ -128,6 +131,7 @@ static void rank(struct explanation *e)
 {
 	if (e->findings)
 		qsort(e->finding, (size_t)e->findings, sizeof(*e->finding), by_lost);
+	lift_stragglers(e);
 	if (e->summaries)
 		qsort(e->summary, (size_t)e->summaries, sizeof(*e->summary), by_calls);
 }
@@ -176,6 +180,8 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 	if (!err && in_full)
 		err = add_memory(s, ret);
 	if (!err && in_full)
+		add_gpus(&facts, ret);
+	if (!err && in_full)
 		err = add_open(s, &facts, ret);
 	if (!err && in_full)
 		err = add_evidence(s, &facts, ret);
@@ -187,6 +193,10 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 		err = store_account_total(s, w, &ret->account);
 	if (!err)
 		err = store_each_loss(s, w, on_loss, ret);
+	if (!err)
+		err = store_cost_total(s, w, &ret->cost);
+	if (!err)
+		err = add_shed(s, ret);
 	facts_release(&facts);
 	if (err)
 		explain_free(ret);
@@ -255,5 +265,7 @@ void explain_free(struct explanation *e)
 	free(e->incident);
 	free(e->happening);
 	free(e->open);
+	free(e->gpu);
+	free(e->gpu_error);
 	*e = (struct explanation){ 0 };
 }

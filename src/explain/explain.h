@@ -16,44 +16,41 @@
 #define GROUPS_MAX 3
 #define CGROUP_LEN 256
 
-/*
- * The closed list of causes, by name, and what each means. The second column: is it looked for?
- * `later` needs a source that this version does not read.
- */
+/* The closed list of causes, by name, and what each means. */
 #define CAUSES(X)                                                                                  \
-	X(cpu_contention, now, "cpu-contention", "somebody else had the CPU")                      \
-	X(cpu_quota, now, "cpu-quota", "the CPU limit of a control group was used up")             \
-	X(disk_read, now, "disk-read", "waiting for a file to be read")                            \
-	X(disk_write, now, "disk-write", "waiting for a file to be written")                       \
-	X(nvme_timeout, now, "nvme-timeout", "a disk did not answer in time")                      \
-	X(dma_bounce, now, "dma-bounce", "data was copied on its way to a device")                 \
-	X(iommu_fault, now, "iommu-fault", "a device was refused its memory")                      \
-	X(network_retransmit, now, "network-retransmit", "packets were lost and sent again")       \
-	X(network_peer, now, "network-peer", "the other end of a connection took its time")        \
-	X(memory_reclaim, now, "memory-reclaim", "memory had to be freed before it could be used") \
-	X(page_fault, now, "page-fault", "memory was touched for the first time, page by page")    \
-	X(swap, now, "swap", "memory had to come back from swap")                                  \
-	X(oom, now, "oom", "the kernel killed a process for want of memory")                       \
-	X(lock, now, "lock", "another thread held a lock")                                         \
-	X(gil, now, "gil", "another thread held Python's interpreter lock")                        \
-	X(data_loader, now, "data-loader", "the next batch was not ready")                         \
-	X(python_gc, now, "python-gc", "Python collected garbage")                                 \
-	X(host_bound, now, "host-bound", "the program's own work left the GPU idle")               \
-	X(self_sleep, now, "self-sleep", "the program slept by itself")                            \
-	X(gpu_throttled, later, "gpu-throttled", "the GPU lowered its clocks")                     \
-	X(gpu_error, later, "gpu-error", "the GPU reported an error")                              \
-	X(gpu_shared, now, "gpu-shared", "another process used the GPU")                           \
-	X(copy_bound, now, "copy-bound", "copies between host and GPU")                            \
-	X(sync_too_often, now, "sync-too-often", "waiting for the GPU after every little work")    \
-	X(launch_bound, now, "launch-bound", "kernels too small to be launched one by one")        \
-	X(alloc_churn, now, "alloc-churn", "GPU memory allocated and freed all the time")          \
-	X(cold_start, now, "cold-start", "opening the GPU and loading code")                       \
-	X(straggler, later, "straggler", "another rank was late")                                  \
-	X(unknown, now, "unknown", "a wait that could not be followed to its end")
+	X(cpu_contention, "cpu-contention", "somebody else had the CPU")                           \
+	X(cpu_quota, "cpu-quota", "the CPU limit of a control group was used up")                  \
+	X(disk_read, "disk-read", "waiting for a file to be read")                                 \
+	X(disk_write, "disk-write", "waiting for a file to be written")                            \
+	X(nvme_timeout, "nvme-timeout", "a disk did not answer in time")                           \
+	X(dma_bounce, "dma-bounce", "data was copied on its way to a device")                      \
+	X(iommu_fault, "iommu-fault", "a device was refused its memory")                           \
+	X(network_retransmit, "network-retransmit", "packets were lost and sent again")            \
+	X(network_peer, "network-peer", "the other end of a connection took its time")             \
+	X(memory_reclaim, "memory-reclaim", "memory had to be freed before it could be used")      \
+	X(page_fault, "page-fault", "memory was touched for the first time, page by page")         \
+	X(swap, "swap", "memory had to come back from swap")                                       \
+	X(oom, "oom", "the kernel killed a process for want of memory")                            \
+	X(lock, "lock", "another thread held a lock")                                              \
+	X(gil, "gil", "another thread held Python's interpreter lock")                             \
+	X(data_loader, "data-loader", "the next batch was not ready")                              \
+	X(python_gc, "python-gc", "Python collected garbage")                                      \
+	X(host_bound, "host-bound", "the program's own work left the GPU idle")                    \
+	X(self_sleep, "self-sleep", "the program slept by itself")                                 \
+	X(gpu_throttled, "gpu-throttled", "the GPU lowered its clocks")                            \
+	X(gpu_error, "gpu-error", "the GPU reported an error")                                     \
+	X(gpu_shared, "gpu-shared", "another process used the GPU")                                \
+	X(copy_bound, "copy-bound", "copies between host and GPU")                                 \
+	X(sync_too_often, "sync-too-often", "waiting for the GPU after every little work")         \
+	X(launch_bound, "launch-bound", "kernels too small to be launched one by one")             \
+	X(alloc_churn, "alloc-churn", "GPU memory allocated and freed all the time")               \
+	X(cold_start, "cold-start", "opening the GPU and loading code")                            \
+	X(straggler, "straggler", "another rank was late")                                         \
+	X(unknown, "unknown", "a wait that could not be followed to its end")
 
 enum cause_id {
 	CAUSE_none,
-#define X(id, when, name, text) CAUSE_##id,
+#define X(id, name, text) CAUSE_##id,
 	CAUSES(X)
 #undef X
 		CAUSE_COUNT,
@@ -61,7 +58,6 @@ enum cause_id {
 
 struct cause {
 	const char *id, *title;
-	bool found; /* false: known by name, but not looked for in this version */
 };
 extern const struct cause causes[]; /* in the order of the enum, without none; ends with NULL */
 const char *cause_name(enum cause_id cause);
@@ -136,9 +132,8 @@ struct finding {
 	char node[65], comm[COMM_LEN], thread_comm[COMM_LEN], cmdline[256], op[64];
 	char cgroup[CGROUP_LEN];
 	struct culprit culprit[CULPRITS_MAX];
-	int culprits;
 	struct cgroup_share group[GROUPS_MAX]; /* of all culprits, those not shown too */
-	int groups;
+	int culprits, groups;
 	struct thing object;
 	struct chain chain; /* the one with most of it; 0 hops: none, it waited for nobody */
 	uint64_t hop_ns[HOPS_MAX]; /* of all chains that begin like this one, up to that hop */
@@ -146,18 +141,25 @@ struct finding {
 	struct line hop_line[HOPS_MAX];
 	char python_note[160]; /* why the lines of its process cannot be read; "": they can */
 	struct stack_share *share; /* most first; together lost_ns. Owned by the explanation */
-	int shares;
+	int shares, ids;
 	int64_t id[EVIDENCE_MAX]; /* rows of `call` */
-	int ids;
 	struct effect effect[EFFECTS_MAX];
-	int effects;
 	double rate_before, rate_during; /* calls per second of the thread; 0: not known */
 	double steps_before, steps_during; /* steps per second; 0: not known */
 	char fix[FIXES_MAX][384]; /* a command in it is never cut */
-	int fixes;
 	char basis[256]; /* what the evidence class rests on */
+	int64_t rank, by_rank; /* where it is, and of the culprit; meant where they are `ranked` */
+	struct
+	{ /* a straggler's own finding, in short: what makes it late; cause NULL: not known */
+		const char *cause;
+		char title[160];
+		uint64_t lost_ns;
+	} own;
 	/* Which rows of `call` can carry it: bits of enum state and of enum op_class. */
 	uint32_t states, places;
+	int fixes, effects;
+	bool ranked, by_ranked;
+	bool counted; /* `count` is of waits, though there is no chain */
 };
 
 struct op_summary {
@@ -215,7 +217,8 @@ struct summary {
 	uint64_t state_ns[STATE_COUNT];
 	uint64_t sync_ns; /* of these: on CPU or blocked inside a synchronising call */
 	uint64_t sync_state_ns[STATE_COUNT]; /* ... by state */
-	uint64_t launches, calls;
+	uint64_t launches, calls; /* counted */
+	uint64_t launches_shed; /* estimated: those that were not looked at */
 	int64_t process; /* its row */
 	struct launch_share *kernel, *library; /* most first */
 	int kernels, libraries;
@@ -260,12 +263,40 @@ struct happening {
 	uint64_t count, ns, value, first_ns, last_ns; /* value: as in struct host_count */
 };
 
+/* How a GPU was, by what it says of itself. */
+struct gpu_summary {
+	uint32_t index;
+	char name[96], uuid[96], bus_id[32];
+	int samples;
+	/* Of those that told: the mean; the last of memory, limits and counts; the highest temperature. */
+	struct gpu_values values;
+	double throttled_pct; /* of the samples that tell why clocks are as they are; negative: none */
+	uint64_t reasons; /* in any of these */
+	uint64_t new_replays, new_corrected, new_uncorrected; /* in this time */
+	int processes; /* that computed on it */
+};
+
+/* An error that a GPU's driver reported. */
+struct gpu_error {
+	uint64_t at_ns;
+	uint32_t code, pid; /* pid 0: not told */
+	char bus_id[16], comm[COMM_LEN], text[192];
+};
+
 /* A call or gap that was not over when the trace ended. */
 struct open_wait {
 	uint32_t pid, tid;
 	char comm[COMM_LEN], op[64]; /* op "": between two calls */
 	uint64_t start_ns, ns; /* so far */
 	struct idle_part part; /* what it did most of that time */
+};
+
+/* What was not looked at, to cost no more than was allowed; in this window. */
+struct shed_sum {
+	uint64_t ns, first_ns, last_ns;
+	uint64_t calls; /* estimated: launches that were not counted */
+	double cost_pct; /* that made it necessary: the highest */
+	int spans;
 };
 
 struct explanation {
@@ -277,12 +308,16 @@ struct explanation {
 	struct line_sum *line; /* most lost first */
 	struct happening *happening; /* the rare ones first */
 	struct open_wait *open; /* longest first */
+	struct gpu_summary *gpu; /* by number */
+	struct gpu_error *gpu_error; /* by time */
 	struct book *book; /* stacks by id */
-	int findings, summaries, incidents, lines, happenings, opens, losses;
+	int findings, summaries, incidents, lines, happenings, opens, losses, gpus, gpu_errors;
 	bool full_stack; /* for the printers: show them */
 	struct stack_counts stacks; /* how much of the trace has lines */
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
 	struct account_row account;
+	struct cost_row cost; /* what account.probe_ns is made of */
+	struct shed_sum shed[SHED_COUNT];
 	struct {
 		char reason[32];
 		uint64_t count;

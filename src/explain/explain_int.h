@@ -3,6 +3,7 @@
 #ifndef EXPLAIN_EXPLAIN_INT_H
 #define EXPLAIN_EXPLAIN_INT_H
 
+#include "base/json.h"
 #include "explain/facts.h"
 
 /* book.c: the stacks of a trace, each read once. */
@@ -33,6 +34,17 @@ const char *container_of(const char *cgroup, char *dst, size_t cap);
 void add_happenings(const struct facts *f, struct explanation *e);
 void happening_what(const struct happening *h, char *dst, size_t cap);
 
+/* gpus.c: how the GPUs were, and their errors. */
+void add_gpus(const struct facts *f, struct explanation *e);
+
+/* print_gpu.c */
+void print_gpus(const struct explanation *e, FILE *out);
+void json_gpus(struct json *j, const struct explanation *e);
+
+/* straggler.c: why a rank is late, and its place among the findings, which are ranked already. */
+void add_own_causes(const struct facts *f, struct explanation *e);
+void lift_stragglers(struct explanation *e);
+
 /* idle.c: what the GPU waited for, of the threads [first, first + n). */
 void add_idle(const struct facts *f, const struct thread_facts *first, int n, struct summary *sum);
 void idle_part_of(const struct chain *c, struct idle_part *ret);
@@ -52,6 +64,15 @@ double memory_growth(const struct memory_point *p, int n,
 int add_memory(struct store *s, struct explanation *e);
 void print_memory(const struct summary *s, FILE *out);
 void json_memory(struct json *j, const struct summary *s);
+
+/* print_cost.c */
+void print_cost(const struct explanation *e, FILE *out);
+void print_shed(const struct explanation *e, FILE *out);
+void json_cost(struct json *j, const struct explanation *e);
+void json_shed(struct json *j, const struct explanation *e);
+
+/* shed.c */
+int add_shed(struct store *s, struct explanation *e);
 
 /* open.c */
 int add_open(struct store *s, const struct facts *f, struct explanation *e);
@@ -73,6 +94,10 @@ uint64_t group_ns(const struct summary *s, const struct group *g);
 /* "forward() at train.py:142", or why it is not known. Returns dst. */
 char *line_text(const struct line *line, const char *python_note, char *dst, size_t cap);
 const char *line_why(const struct line *line, const char *python_note);
+
+/* print_json_rank.c: "because", of a straggler. */
+struct json;
+void json_own_cause(struct json *j, const struct finding *f);
 
 /* print_lines.c: parts of the text. */
 void print_where(const struct finding *f, FILE *out);

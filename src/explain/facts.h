@@ -60,7 +60,10 @@ struct second {
 	uint64_t sync_runnable_ns; /* waiting for a CPU inside such calls: the GPU may be busy */
 	uint64_t sync_state_ns[STATE_COUNT]; /* of sync_wait_ns */
 	uint64_t gpu_blocked_ns; /* blocked in calls that wait for the GPU, of all classes */
-	uint64_t launches, calls;
+	uint64_t calls,
+		launches; /* launches: with those that were not looked at, by facts_scale() */
+	uint64_t hidden_ns; /* launches were not looked at */
+	uint64_t launches_seen;
 	struct short_sum short_gap, short_sync[LAYERS];
 	uint64_t gap_hist_ns, long_gap_ns; /* gaps by their distribution: all, from 1 ms on */
 	uint64_t blocking_copies; /* they wait for the GPU like a synchronisation */
@@ -70,8 +73,9 @@ struct second {
 	int blames, waits, looks;
 	uint64_t steps, step_ns, idle_ns; /* steps that ended here; idle: the GPU, at least */
 	uint64_t looked_gc_ns; /* of STATE_GC: by looks, not timed */
-	bool warm_up; /* the device was opened or code was loaded here or just before */
 	enum load load; /* by facts_classify() */
+	bool warm_up; /* the device was opened or code was loaded here or just before */
+	bool launches_unknown; /* hidden, and too little was seen of them to tell */
 };
 
 #define SHORT_GAP_NS 100000ull
@@ -107,6 +111,8 @@ struct thread_facts {
 	double quiet_kernel; /* share of its time in the kernel while it has few page faults */
 	double quiet_host_ns; /* running between calls for each launch; negative: not known */
 	double quiet_launch_ns; /* all time for each launch; negative: not known */
+	int64_t rank; /* meant only where it is `ranked` */
+	bool ranked;
 	bool always_faults; /* it never has few page faults */
 	bool feeds; /* launches a good part of what its process launches */
 };
@@ -140,6 +146,17 @@ struct descent {
 	uint32_t parent, child;
 };
 
+/* A collective that a process waited for: the last of its communicator in front of that wait. */
+struct coll_facts {
+	int64_t process, thread, communicator;
+	uint64_t hash, seq; /* hash: the same in all ranks; 0: whose meeting it was is not known */
+	int64_t rank, nranks; /* -1: not known */
+	uint64_t start_ns; /* it arrived */
+	uint64_t sync_start_ns, sync_end_ns; /* it waited */
+	bool sure; /* it is certain that it waited for this one */
+	bool aligned; /* hash and seq are by when the waits ended, not by name */
+};
+
 /* Where somebody belongs who is not traced himself, from some time on. */
 struct belonging {
 	uint32_t pid;
@@ -147,11 +164,27 @@ struct belonging {
 	char cgroup[CGROUP_LEN];
 };
 
+/* A GPU, whatever the number of runs that saw it. */
+struct gpu_facts {
+	uint32_t index;
+	char name[96], uuid[96], bus_id[32];
+	struct gpu_second_info *second; /* by time; .gpu means nothing */
+	struct gpu_process_info *user;
+	int seconds, users;
+	int64_t *id; /* of its rows */
+	int ids;
+};
+
+/* Launches were not looked at. */
+struct shed_facts {
+	uint64_t from_ns, to_ns;
+	uint64_t calls; /* how many there were in it: an estimate */
+};
+
 struct facts {
 	struct window window;
-	int cpus;
 	struct thread_facts *thread; /* by process */
-	int threads;
+	int threads, cpus;
 	struct chain_facts *chain;
 	int chains;
 	struct path *path;
@@ -163,7 +196,13 @@ struct facts {
 	struct descent *descent;
 	int descents;
 	struct belonging *belonging; /* by pid, then time */
-	int belongings;
+	struct gpu_facts *gpu; /* by number */
+	struct gpu_error *gpu_error; /* by time */
+	int belongings, gpus, gpu_errors;
+	struct coll_facts *coll; /* by hash, then sequence number: a meeting is together */
+	int colls;
+	struct shed_facts *shed; /* by time */
+	int sheds;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
@@ -171,6 +210,25 @@ struct facts {
 /* load.c */
 int facts_load(struct store *s, struct window w, struct facts *ret);
 void facts_release(struct facts *f);
+int load_ranks(struct store *s, struct window w,
+	       struct facts *f); /* load_rank.c, the part of NCCL */
+
+/* load_gpu.c: the part of that which is about GPUs. */
+int facts_load_gpus(struct store *s, struct facts *f);
+void facts_release_gpus(struct facts *f);
+
+/*
+ * gpus.c: does this process compute on this GPU? Where there is but one and it does not say (or counts
+ * processes otherwise, in a container) it is taken for granted, and *ret_assumed is set.
+ */
+bool facts_uses_gpu(const struct facts *f, uint32_t pid, const struct gpu_facts *gpu,
+		    bool *ret_assumed);
+/* "GPU 0 (NVIDIA H200)". Returns dst. */
+char *gpu_title(const struct gpu_facts *gpu, char *dst, size_t cap);
+
+/* shed.c: read when launches were not looked at, and put estimates in their place. */
+int facts_load_shed(struct store *s, struct facts *f);
+void facts_scale(struct facts *f);
 
 /* verdicts.c: fill in what follows from the rest; called by facts_load(). */
 void facts_classify(struct facts *f);
@@ -178,6 +236,11 @@ void facts_classify(struct facts *f);
 bool facts_disk_stuck(const struct host_facts *e);
 /* Is this the connection of `ours` (as stop.obj2), seen from either end? */
 bool same_socket(uint64_t ours, uint64_t theirs);
+
+/* meet.c: which collectives of different processes are the same; called by facts_load(). */
+void facts_meet(struct facts *f);
+/* Do two processes belong to one communicator? */
+bool facts_same_job(const struct facts *f, int64_t process, int64_t other);
 
 /* host.c: the part of that which is about running between calls. */
 void facts_loads(struct facts *f);
@@ -249,12 +312,15 @@ typedef bool (*rule_fn)(const struct facts *f, const struct thread_facts *first,
 	X(python_gc)                                                                               \
 	X(host_bound)                                                                              \
 	X(self_sleep)                                                                              \
+	X(gpu_throttled)                                                                           \
+	X(gpu_error)                                                                               \
 	X(gpu_shared)                                                                              \
 	X(copy_bound)                                                                              \
 	X(sync_too_often)                                                                          \
 	X(launch_bound)                                                                            \
 	X(alloc_churn)                                                                             \
 	X(cold_start)                                                                              \
+	X(straggler)                                                                               \
 	X(unknown)
 
 #define X(name)                                                                                    \

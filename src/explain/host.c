@@ -127,7 +127,7 @@ static enum load load_of(const struct facts *f, const struct thread_facts *t,
 	uint64_t total = second_total(s), host = second_host(t, s), gaps;
 	struct pulse p = pulse_of(f, t, s);
 
-	if (!total || s->warm_up || !p.launches)
+	if (!total || s->warm_up || !p.launches || s->launches_unknown)
 		return LOAD_none;
 	if (syncs_too_often(s, total))
 		return LOAD_syncs;
@@ -149,7 +149,7 @@ static void find_quiet(struct thread_facts *t)
 	for (int i = 0; i < t->seconds; i++) {
 		const struct second *s = &t->second[i];
 
-		if (s->load != LOAD_none || s->warm_up || !s->launches)
+		if (s->load != LOAD_none || s->warm_up || !s->launches || s->launches_unknown)
 			continue;
 		host += second_host(t, s);
 		launches += s->launches;

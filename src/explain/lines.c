@@ -88,6 +88,14 @@ static void add_wait(const struct facts *f, const struct finding *found, const s
 			tally(&of->culprit[i], stack_of(f, w, who), w->ns);
 }
 
+/* A wait for another rank looks like any wait for the GPU. */
+static bool is_about(const struct finding *found, const struct wait *w)
+{
+	if (streq(found->cause, cause_name(CAUSE_straggler)))
+		return w->verdict.healthy == HEALTHY_gpu;
+	return w->verdict.cause && streq(cause_name(w->verdict.cause), found->cause);
+}
+
 static void add_waits(const struct facts *f, const struct thread_facts *t,
 		      const struct finding *found, struct waits_of *of)
 {
@@ -97,8 +105,7 @@ static void add_waits(const struct facts *f, const struct thread_facts *t,
 		for (int k = 0; within(found, s) && k < s->waits; k++) {
 			const struct wait *w = &s->wait[k];
 
-			if (w->verdict.cause && streq(cause_name(w->verdict.cause), found->cause) &&
-			    found->places >> w->place & 1)
+			if (is_about(found, w) && found->places >> w->place & 1)
 				add_wait(f, found, w, of);
 		}
 	}
@@ -129,6 +136,9 @@ static const struct {
 	{ CAUSE_alloc_churn, 1u << CLASS_ALLOC | 1u << CLASS_FREE, false },
 	{ CAUSE_cold_start, 1u << CLASS_INIT | 1u << CLASS_MODULE, false },
 	{ CAUSE_gpu_shared, 1u << CLASS_SYNC, false },
+	{ CAUSE_gpu_throttled, 1u << CLASS_SYNC, false },
+	{ CAUSE_gpu_error, 1u << CLASS_SYNC | 1u << CLASS_COPY, false },
+	{ CAUSE_straggler, 1u << CLASS_SYNC, false },
 	{ CAUSE_launch_bound, 1u << CLASS_LAUNCH, true },
 };
 
@@ -401,12 +411,30 @@ static uint32_t looks_at(const char *cause)
 	return streq(cause, cause_name(CAUSE_python_gc)) ? 1u << STATE_GC : 1u << STATE_RUN;
 }
 
-/* The victim's own: its calls, its waits, or what it did, whichever the finding is made of. */
-static const struct tally_stacks *own_of(const struct thread_facts *t, const struct finding *found,
-					 bool about_calls, struct tally_stacks *calls,
-					 struct tally_stacks *waits)
+/* Where it waited for the GPU, if none of these calls was stored: on the CPU, or asleep. */
+static void add_syncs(const struct facts *f, const struct thread_facts *t,
+		      const struct finding *found, struct tally_stacks *ret)
 {
-	if (about_calls && calls->total)
+	uint32_t place = found->places & 1u << CLASS_SYNC;
+
+	add_looks(t, found, place, 1u << STATE_RUN, ret);
+	for (int i = 0; i < t->seconds; i++) {
+		const struct second *s = &t->second[i];
+
+		for (int k = 0; within(found, s) && k < s->waits; k++)
+			if (place >> s->wait[k].place & 1)
+				tally(ret, stack_of(f, &s->wait[k], 0), s->wait[k].ns);
+	}
+}
+
+/* The victim's own: its calls, its waits, or what it did, whichever the finding is made of. */
+static const struct tally_stacks *own_of(const struct facts *f, const struct thread_facts *t,
+					 const struct finding *found, bool about_calls,
+					 struct tally_stacks *calls, struct tally_stacks *waits)
+{
+	if (about_calls && !calls->total)
+		add_syncs(f, t, found, calls);
+	if (about_calls && calls->total && calls->total >= waits->total)
 		return calls;
 	if (!is_work(found->cause) || waits->total * 2 >= found->lost_ns)
 		return waits;
@@ -470,7 +498,7 @@ static int add_lines_to(const struct facts *f, struct explanation *e, struct fin
 		of.culprit[i] = tally_new();
 	if (t)
 		add_waits(f, t, found, &of);
-	own = t ? own_of(t, found, about_calls, calls, &of.own) : &of.own;
+	own = t ? own_of(f, t, found, about_calls, calls, &of.own) : &of.own;
 	err = choose(e->book, own, &found->where);
 	for (int i = 0; !err && i < found->chain.hops; i++)
 		err = choose(e->book, &of.hop[i], &found->hop_line[i]);

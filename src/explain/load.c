@@ -552,17 +552,25 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 	if (!err)
 		err = store_each_system(s, w, on_system, &l);
 	if (!err)
+		err = facts_load_gpus(s, ret);
+	if (!err)
 		err = store_each_loss(s, w, on_loss, &l);
+	if (!err)
+		err = load_ranks(s, w, ret);
+	if (!err)
+		err = facts_load_shed(s, ret);
 	if (err) {
 		facts_release(ret);
 		return err;
 	}
 	if (ret->threads)
 		qsort(ret->thread, (size_t)ret->threads, sizeof(*ret->thread), process_order);
+	facts_scale(ret);
 	mark_feeders(ret);
 	for (int i = 0; i < ret->threads; i++)
 		mark_warm_up(&ret->thread[i]);
 	facts_classify(ret);
+	facts_meet(ret);
 	return 0;
 }
 
@@ -585,5 +593,8 @@ void facts_release(struct facts *f)
 	free(f->system);
 	free(f->descent);
 	free(f->belonging);
+	facts_release_gpus(f);
+	free(f->coll);
+	free(f->shed);
 	*f = (struct facts){ 0 };
 }

@@ -76,7 +76,10 @@ static void json_where(struct json *j, const struct explanation *e, const struct
 	json_line(j, &f->where, f->python_note);
 	json_stack(j, e, f->where.stack);
 	json_cgroup(j, f->cgroup);
-	json_null(j, "rank");
+	if (f->ranked)
+		json_i64(j, "rank", f->rank);
+	else
+		json_null(j, "rank");
 	json_close(j, '}');
 }
 
@@ -127,6 +130,10 @@ static void json_object(struct json *j, const struct finding *f)
 	json_open(j, "object", '{');
 	if (f->object.name[0])
 		json_str(j, thing_key(&f->object), f->object.name);
+	if (f->by_ranked) {
+		json_i64(j, "rank", f->by_rank);
+		json_str(j, "node", f->node);
+	}
 	json_close(j, '}');
 }
 
@@ -220,7 +227,10 @@ static void json_own(struct json *j, const struct finding *f)
 		json_u64(j, "hop", 1);
 		json_u64(j, "pid", c->pid == PID_IRQ ? 0 : c->pid);
 		json_str(j, "comm", c->comm);
-		json_str(j, "what", c->cpus ? "had that CPU" : "used the same GPU");
+		json_str(j, "what",
+			 c->cpus        ? "had that CPU"
+			 : f->by_ranked ? "arrived last"
+					: "used the same GPU");
 		json_u64(j, "ns", c->ns);
 		json_str(j, "evidence", evidence_names[f->evidence]);
 		json_close(j, '}');
@@ -257,6 +267,7 @@ static void json_finding(struct json *j, const struct explanation *e, const stru
 	json_culprits(j, f);
 	json_groups(j, f);
 	json_object(j, f);
+	json_own_cause(j, f);
 	json_effects(j, f);
 	json_open(j, "gain_pct", '{');
 	json_f64(j, "low", f->gain_low_pct);
@@ -399,6 +410,7 @@ static void json_summary(struct json *j, const struct summary *s)
 	json_str(j, "python_note", s->python_note);
 	json_u64(j, "calls", s->calls);
 	json_u64(j, "launches", s->launches);
+	json_u64(j, "launches_shed", s->launches_shed); /* estimated */
 	json_u64(j, "total_ns", s->total_ns);
 	json_u64(j, "gpu_wait_ns", s->sync_ns);
 	for (int i = 0; i < STATE_COUNT; i++)
@@ -482,9 +494,10 @@ static void json_loss(struct json *j, const struct explanation *e)
 	json_u64(j, "stored", e->account.received);
 	json_u64(j, "summed", e->account.filtered);
 	json_u64(j, "dropped", e->account.dropped);
-	json_u64(j, "shed", 0); /* nothing is shed in this version */
+	json_u64(j, "shed", e->shed[SHED_launches].calls); /* estimated */
 	for (int i = 0; i < e->losses; i++)
 		json_u64(j, e->loss[i].reason, e->loss[i].count);
+	json_shed(j, e);
 	json_close(j, '}');
 }
 
@@ -549,6 +562,7 @@ void explain_json(struct store *s, const struct explanation *e, FILE *out)
 	json_u64(&j, "from_ns", e->window.from_ns);
 	json_u64(&j, "to_ns", e->window.to_ns);
 	json_loss(&j, e);
+	json_cost(&j, e);
 	json_f64(&j, "unexplained_pct", e->unexplained_pct);
 	json_lines_known(&j, e);
 	json_open(&j, "coverage", '[');
@@ -575,6 +589,7 @@ void explain_json(struct store *s, const struct explanation *e, FILE *out)
 	for (int i = 0; i < e->happenings; i++)
 		json_happening(&j, &e->happening[i]);
 	json_close(&j, ']');
+	json_gpus(&j, e);
 	json_close(&j, '}');
 	putc('\n', out);
 }

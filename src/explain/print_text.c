@@ -147,6 +147,9 @@ static void print_finding(const struct explanation *e, const struct finding *f, 
 	if (f->object.name[0])
 		fprintf(out, "          %s %s\n", thing_key(&f->object), f->object.name);
 	print_culprits(f, out);
+	if (f->own.cause)
+		fprintf(out, "          which is late itself by %s: %s\n", f->own.cause,
+			f->own.title);
 	print_chain(f, out);
 	print_stacks(e, f, out);
 	print_effects(f, out);
@@ -155,38 +158,29 @@ static void print_finding(const struct explanation *e, const struct finding *f, 
 	for (int i = 0; i < f->fixes; i++)
 		fprintf(out, "  %s %s\n", i ? "       " : "Fix:   ", f->fix[i]);
 	fprintf(out, "  Proof:  %s; %s\n", evidence_names[f->evidence], f->basis);
-	if (f->chain.hops && f->count)
+	if ((f->chain.hops || f->counted) && f->count)
 		fprintf(out, "          %s waits carry it", format_count(n, sizeof(n), f->count));
 	else if (f->ids)
 		fprintf(out, "          %s slow calls and gaps carry it",
 			format_count(n, sizeof(n), f->count));
 	for (int i = 0; i < f->ids && i < 4; i++)
 		fprintf(out, "%s %s:%" PRId64, i ? "" : ", e.g.", f->node, f->id[i]);
-	fputs((f->chain.hops && f->count) || f->ids ? "\n\n" : "\n", out);
+	fputs(((f->chain.hops || f->counted) && f->count) || f->ids ? "\n\n" : "\n", out);
 }
 
-/* Nothing found is not nothing wrong: say what was looked for, and what was not. */
+/* Nothing found is not nothing wrong: say what was looked for. */
 static void print_nothing_found(FILE *out)
 {
-	static const char *const before[] = { ".\nNot looked for yet:",
-					      "No stall found of the kinds that this version can "
-					      "explain:" };
+	int width = fprintf(out, "No stall found of the kinds that this version can explain:");
 
-	for (int found = 1; found >= 0; found--) {
-		int n = 0, width = fprintf(out, "%s", before[found]);
-
-		width = found ? width : 20;
-		for (const struct cause *c = causes; c->id; c++) {
-			if (c->found != found)
-				continue;
-			if (n++)
-				width += fprintf(out, ",");
-			if (width > 60) {
-				fputs("\n ", out);
-				width = 1;
-			}
-			width += fprintf(out, " %s", c->id);
+	for (const struct cause *c = causes; c->id; c++) {
+		if (c > causes)
+			width += fprintf(out, ",");
+		if (width > 60) {
+			fputs("\n ", out);
+			width = 1;
 		}
+		width += fprintf(out, " %s", c->id);
 	}
 	fputs(".\n\n", out);
 }
@@ -323,10 +317,13 @@ static void print_process(const struct summary *s, bool in_full, FILE *out)
 {
 	char calls[UNITS_CAP], launches[UNITS_CAP], total[UNITS_CAP];
 
-	fprintf(out, "%s (pid %u): %s calls, %s launches, %d calling thread%s\n", s->comm, s->pid,
+	fprintf(out, "%s (pid %u): %s calls, %s launches", s->comm, s->pid,
 		format_count(calls, sizeof(calls), s->calls),
-		format_count(launches, sizeof(launches), s->launches), s->threads,
-		s->threads == 1 ? "" : "s");
+		format_count(launches, sizeof(launches), s->launches));
+	if (s->launches_shed)
+		fprintf(out, " (and about %s that were not looked at)",
+			format_count(launches, sizeof(launches), s->launches_shed));
+	fprintf(out, ", %d calling thread%s\n", s->threads, s->threads == 1 ? "" : "s");
 	if (in_full && s->cmdline[0])
 		fprintf(out, "  %.74s\n", s->cmdline);
 	if (s->python_note[0])
@@ -352,8 +349,9 @@ static void print_loss(const struct explanation *e, FILE *out)
 	const struct account_row *a = &e->account;
 	char seen[UNITS_CAP], stored[UNITS_CAP], lost[UNITS_CAP];
 
-	fprintf(out, "Seen %s calls and gaps, all counted; %s stored one by one; %s lost.\n",
+	fprintf(out, "Seen %s calls and gaps, all counted%s; %s stored one by one; %s lost.\n",
 		format_count(seen, sizeof(seen), a->seen),
+		e->shed[SHED_launches].ns ? " but for launches, see below" : "",
 		format_count(stored, sizeof(stored), a->received),
 		format_count(lost, sizeof(lost), a->dropped));
 	if (e->unexplained_pct >= 0.05)
@@ -365,8 +363,8 @@ static void print_loss(const struct explanation *e, FILE *out)
 		fputs("Cost of tracing: not known, a probe could not be measured on this host.\n",
 		      out);
 	else if (a->traced_ns)
-		fprintf(out, "Cost of tracing: about %.2f %% of the traced processes' time.\n",
-			percent(a->probe_ns + a->agent_ns, a->traced_ns));
+		print_cost(e, out);
+	print_shed(e, out);
 	for (int i = 0; i < e->losses; i++)
 		fprintf(out, "  loss: %s %s\n", e->loss[i].reason,
 			format_count(lost, sizeof(lost), e->loss[i].count));
@@ -394,12 +392,14 @@ void explain_text(const struct explanation *e, FILE *out)
 		print_nothing_found(out);
 	print_open(e, out);
 	print_happenings(e, out);
+	print_gpus(e, out);
 	print_processes(e, false, out);
 }
 
 void explain_text_processes(const struct explanation *e, FILE *out)
 {
 	print_heading(e, out);
+	print_gpus(e, out);
 	print_processes(e, true, out);
 }
 

@@ -64,7 +64,7 @@ static void add_time(const struct facts *f, const struct thread_facts *t,
 		const struct second *s = &t->second[i];
 		bool shared;
 
-		if (s->warm_up || s->launches < LAUNCHES_MIN)
+		if (s->warm_up || s->launches < LAUNCHES_MIN || s->launches_unknown)
 			continue;
 		shared = is_shared(f, other, s);
 		*(shared ? &h->shared_ns : &h->alone_ns) += second_total(s);
@@ -80,7 +80,8 @@ static void add_loss(const struct facts *f, const struct thread_facts *t,
 		const struct second *s = &t->second[i];
 		double usual = h->rate * (double)s->launches, took = (double)gpu_ns(s);
 
-		if (s->warm_up || s->launches < LAUNCHES_MIN || !is_shared(f, other, s))
+		if (s->warm_up || s->launches < LAUNCHES_MIN || s->launches_unknown ||
+		    !is_shared(f, other, s))
 			continue;
 		h->slower_ns += took >= EACH_SLOWER * usual ? second_total(s) : 0;
 		h->lost += took > usual ? (uint64_t)(took - usual) : 0;
@@ -153,6 +154,9 @@ bool rule_gpu_shared(const struct facts *f, const struct thread_facts *first, in
 			/* Once for each process, at its first thread. */
 			if (other->process == first->process ||
 			    (k && f->thread[k - 1].process == other->process))
+				continue;
+			/* Ranks of one job have a GPU each; NCCL insists on it. */
+			if (facts_same_job(f, first->process, other->process))
 				continue;
 			if (!slower_with(f, &first[i], other, &h) || h.lost <= most)
 				continue;

@@ -130,6 +130,12 @@ static void add_busiest(struct summary *sum, const struct thread_facts *t)
 	memcpy(sum->step_hist, t->step_hist, sizeof(sum->step_hist));
 }
 
+static void add_launches(struct summary *sum, const struct second *s)
+{
+	sum->launches += s->launches_seen;
+	sum->launches_shed += s->launches - s->launches_seen;
+}
+
 void summarise(const struct facts *f, const struct thread_facts *first, int n,
 	       struct explanation *e)
 {
@@ -141,7 +147,7 @@ void summarise(const struct facts *f, const struct thread_facts *first, int n,
 		uint64_t calls = calls_of(&first[i]);
 
 		for (int k = 0; k < first[i].seconds; k++)
-			sum.launches += first[i].second[k].launches;
+			add_launches(&sum, &first[i].second[k]);
 		sum.calls += calls;
 		sum.threads += calls > 0;
 		if (calls > most) {

@@ -50,6 +50,8 @@ const char *thing_key(const struct thing *thing)
 	case OBJECT_tcp_server:
 	case OBJECT_unix_socket:
 		return "socket";
+	case OBJECT_gpu:
+		return "gpu";
 	case OBJECT_device:
 		return "device";
 	case OBJECT_file:

@@ -156,6 +156,8 @@ const struct frame *code_frame(struct stacks *s, uint32_t generation, const stru
 	if (place)
 		return *place;
 	c = hash_get(s->codes, &key.code);
+	if (!c && s->elder)
+		c = hash_get(s->elder->codes, &key.code);
 	if (!c) /* a code object that could not be read has no fingerprint */
 		return f->fp ? NULL : intern_frame(s, FRAME_python, "", "", 0);
 	frame = intern_frame(s, FRAME_python, c->name, c->file, line_at(c, f->lasti));

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "stack/stack_int.h"
 
-#define BYTES_MAX (8u << 20)
+#define BYTES_MAX ((size_t)4 << 20)
 #define OVERHEAD 128
 
 static void tables_new(struct stacks *s)
@@ -43,32 +43,10 @@ static bool free_stack(const void *key, void *value, void *arg)
 	return false;
 }
 
-/* arg of the following: the generation to drop; NULL: all of them */
-struct dropping {
-	struct stacks *s;
-	const uint32_t *generation;
-};
-
 static bool drop_code(const void *key, void *value, void *arg)
 {
-	const struct code_key *k = key;
-	const struct dropping *d = arg;
-
-	if (d->generation && *d->generation != k->generation)
-		return false;
-	code_release(d->s, value);
-	return true;
-}
-
-static bool drop_place(const void *key, void *value, void *arg)
-{
-	const struct place_key *k = key;
-	const struct dropping *d = arg;
-
-	(void)value;
-	if (*d->generation != k->code.generation)
-		return false;
-	d->s->bytes -= OVERHEAD;
+	(void)key;
+	code_release(arg, value);
 	return true;
 }
 
@@ -82,22 +60,15 @@ static void seen_release(struct stacks *s, struct seen *seen)
 
 static bool drop_seen(const void *key, void *value, void *arg)
 {
-	const struct dropping *d = arg;
-	struct seen *seen = value;
-
 	(void)key;
-	if (d->generation && *d->generation != seen->generation)
-		return false;
-	seen_release(d->s, seen);
+	seen_release(arg, value);
 	return true;
 }
 
 static void tables_free(struct stacks *s)
 {
-	struct dropping all = { .s = s, .generation = NULL };
-
-	hash_each(s->seen, drop_seen, &all); /* they look at stacks */
-	hash_each(s->codes, drop_code, &all);
+	hash_each(s->seen, drop_seen, s); /* they look at stacks */
+	hash_each(s->codes, drop_code, s);
 	hash_each(s->contents, free_stack, NULL);
 	hash_each(s->frames, free_pointer, NULL);
 	hash_each(s->texts, free_pointer, NULL);
@@ -133,10 +104,9 @@ void stacks_free(struct stacks *s)
 	free(s);
 }
 
-void stacks_reset(struct stacks *s)
+void stacks_follow(struct stacks *s, const struct stacks *elder)
 {
-	tables_free(s);
-	tables_new(s);
+	s->elder = elder;
 }
 
 bool stacks_full(const struct stacks *s)
@@ -144,13 +114,9 @@ bool stacks_full(const struct stacks *s)
 	return s->bytes >= BYTES_MAX;
 }
 
-void stacks_forget(struct stacks *s, uint32_t generation)
+bool stacks_filling(const struct stacks *s)
 {
-	struct dropping d = { .s = s, .generation = &generation };
-
-	hash_each(s->codes, drop_code, &d);
-	hash_each(s->places, drop_place, &d);
-	hash_each(s->seen, drop_seen, &d);
+	return s->bytes >= BYTES_MAX / 4 * 3;
 }
 
 /* ---- records; what is behind the last frame or byte of a table need not be there */
@@ -197,7 +163,7 @@ static bool news_stack(struct stacks *s, const void *record, size_t size)
 	stack = intern_stack(s, frame, r.frames, r.flags & (PY_STACK_CUT | PY_STACK_BROKEN));
 
 	seen = remember(s, r.id, 0);
-	*seen = (struct seen){ .stack = stack, .generation = r.generation };
+	*seen = (struct seen){ .stack = stack };
 	seen->anchor = xcalloc(r.frames, sizeof(*seen->anchor));
 	s->bytes += r.frames * sizeof(*seen->anchor);
 	for (int i = 0; i < r.frames; i++)
@@ -238,8 +204,7 @@ static bool news_c_stack(struct stacks *s, const void *record, size_t size)
 	stack = intern_stack(s, frame, n,
 			     (base.stack ? base.stack->flags : 0) |
 				     (joined ? STACK_JOINED : STACK_APART));
-	*remember(s, s->c->stack, s->c->site) =
-		(struct seen){ .stack = stack, .generation = base.generation };
+	*remember(s, s->c->stack, s->c->site) = (struct seen){ .stack = stack };
 	return true;
 }
 

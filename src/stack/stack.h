@@ -76,11 +76,11 @@ const struct stack *stacks_content(const struct stacks *s, uint64_t id);
 const struct frame *stack_user_frame(const struct stack *stack);
 bool frame_is_users(enum frame_kind kind, const char *file);
 
-/* The process is gone: forget what only it could have told. */
-void stacks_forget(struct stacks *s, uint32_t generation);
+/* The code objects that `elder` was told of are known here, too. NULL: no longer. */
+void stacks_follow(struct stacks *s, const struct stacks *elder);
 
-/* True: as much is held as ever may be. The caller empties the probe's maps, then calls reset. */
+/* True: as much is held as ever may be, and news is refused; or soon will be. */
 bool stacks_full(const struct stacks *s);
-void stacks_reset(struct stacks *s);
+bool stacks_filling(const struct stacks *s);
 
 #endif

@@ -40,7 +40,6 @@ struct seen_key {
 struct seen {
 	const struct stack *stack;
 	uint64_t *anchor; /* of each frame; NULL: it has native frames in it already */
-	uint32_t generation;
 };
 
 struct stacks {
@@ -48,6 +47,7 @@ struct stacks {
 	stacks_new_fn fn;
 	void *arg;
 	struct native *native;
+	const struct stacks *elder; /* whose code objects are known, too; NULL: nobody's */
 	struct hash *texts, *frames, *contents; /* by a hash of what they are */
 	struct hash *codes, *places, *seen;
 	struct c_stack *c; /* for one record at a time */

@@ -58,6 +58,8 @@ static const struct op *op_of(const struct beat *b)
 
 static bool submits(const struct op *op)
 {
+	if (streq(op->symbol, "ncclGroupStart"))
+		return false;
 	return op->class == CLASS_LAUNCH || op->class == CLASS_COPY || op->class == CLASS_COLL ||
 	       op->class == CLASS_P2P || (op->class == CLASS_GRAPH && strstr(op->symbol, "Launch"));
 }

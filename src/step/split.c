@@ -57,7 +57,7 @@ static enum part part_of(const struct op *op)
 
 void split_reset(struct split *s)
 {
-	memset(s, 0, sizeof(*s));
+	*s = (struct split){ .blind = s->blind };
 }
 
 void split_gap(struct split *s, const struct beat *b)
@@ -111,6 +111,6 @@ void split_beat(struct split *s, const struct beat *b)
 		s->part_ns[part] += in;
 	s->part_ns[PART_DATA] += min_u64(s->wait_left_ns, dur - in);
 	s->end_ns = b->end_ns;
-	if (drains(b))
+	if (drains(b) && !s->blind)
 		s->idle_since_ns = b->end_ns;
 }

@@ -18,6 +18,7 @@ struct split {
 	uint64_t
 		idle_since_ns; /* all work was waited for, and no more was given since; 0: not known */
 	uint64_t end_ns; /* of the last beat */
+	bool blind; /* launches may be missing: that it is idle is never known */
 	uint64_t wait_left_ns; /* of the beat that begins: not running between its own calls */
 };
 

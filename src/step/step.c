@@ -297,6 +297,11 @@ void stepper_break(struct stepper *s)
 	s->look_at = s->head + BEATS_MIN;
 }
 
+void stepper_blind(struct stepper *s, bool blind)
+{
+	s->split.blind = blind;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -36,6 +36,9 @@ void stepper_add(struct stepper *s, const struct beat *beats, size_t n, step_fn 
 /* Beats were lost here: no step spans this place. */
 void stepper_break(struct stepper *s);
 
+/* Launches may be missing from here on: whether the GPU has work is not known. */
+void stepper_blind(struct stepper *s, bool blind);
+
 /* The present period: beats per step and the median step time; false: no rhythm found. */
 bool stepper_period(const struct stepper *s, uint32_t *beats, uint64_t *median_ns);
 

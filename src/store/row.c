@@ -10,6 +10,7 @@
 
 #define STATE_MARK(id, name, text) ",?"
 #define COUNTER_MARK(id, text) ",?"
+#define GPU_MARK(id, per, max) ",?"
 #define ACCOUNT_MARKS STATES(STATE_MARK) COUNTERS(COUNTER_MARK)
 
 static const char *const stmt_sql[STMT_COUNT] = {
@@ -52,6 +53,17 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			     " max_ns=max(max_ns, excluded.max_ns)",
 	[STMT_STEP] = "INSERT INTO step VALUES(?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_STEP_SECOND] = "INSERT INTO step_second VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[STMT_COMMUNICATOR] = "INSERT INTO communicator VALUES(NULL,?,?,?,?,?,?,?,?,NULL)",
+	[STMT_COMMUNICATOR_RANK] = "UPDATE communicator SET rank=?2, nranks=?3 WHERE id=?1",
+	[STMT_COMMUNICATOR_GONE] = "UPDATE communicator SET gone_ns=?2 WHERE id=?1",
+	[STMT_COMMUNICATOR_SECOND] = "INSERT INTO communicator_second VALUES(?,?,?,?,?,?)"
+				     " ON CONFLICT(communicator, at_ns) DO UPDATE SET"
+				     " collectives=collectives+excluded.collectives,"
+				     " p2p=p2p+excluded.p2p, bytes=bytes+excluded.bytes,"
+				     " told=told+excluded.told",
+	[STMT_COLLECTIVE] = "INSERT INTO collective"
+			    " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[STMT_RANK_ENV] = "INSERT OR REPLACE INTO rank_env VALUES(?,?,?,?,?)",
 	[STMT_HOST_EVENT] = "INSERT INTO host_event VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_SYSTEM_SECOND] = "INSERT INTO system_second(run, at_ns, busy_pct, iowait_pct,"
 			       " steal_pct, load1, running, blocked, mem_total_kb,"
@@ -59,6 +71,15 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			       " major_faults, psi_cpu_us, psi_memory_us, psi_io_us)"
 			       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_CORE_SECOND] = "INSERT INTO core_second VALUES(?,?,?,?,?)",
+	[STMT_GPU] = "INSERT INTO gpu VALUES(NULL,?,?,?,?,?,?)",
+	/* The library may answer twice in an instant; the first answer is as good. */
+	[STMT_GPU_SECOND] = "INSERT OR IGNORE INTO gpu_second(gpu, at_ns" GPU_COLUMNS ")"
+			    " VALUES(?,?" GPU_VALUES(GPU_MARK) ")",
+	[STMT_GPU_PROCESS] =
+		"INSERT INTO gpu_process VALUES(?1,?2,?3,?4,?5,?5)"
+		" ON CONFLICT(gpu, pid, first_ns) DO UPDATE SET last_ns=?4,"
+		" mem_used=?5, mem_max=max(coalesce(mem_max, 0), coalesce(?5, mem_max))",
+	[STMT_GPU_ERROR] = "INSERT INTO gpu_error VALUES(?,?,?,?,?,?,?)",
 	[STMT_INCIDENT] = "INSERT INTO incident(severity, title, culprit_pid, culprit, first_ns,"
 			  " last_ns, lost_ns, run, cause, pid, comm)"
 			  " VALUES(?,?,?,?,?,?,?,?,?,?,?)",
@@ -75,6 +96,9 @@ static const char *const stmt_sql[STMT_COUNT] = {
 			       " VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 	[STMT_LOSS] = "INSERT INTO loss VALUES(?,?,?,?)",
 	[STMT_ACCOUNT] = "INSERT INTO account VALUES(?,?,?,?,?,?,?,?,?,?)",
+	[STMT_COST] = "INSERT INTO cost_second VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	/* Told again while it goes on. */
+	[STMT_SHED] = "INSERT OR REPLACE INTO shed VALUES(?,?,?,?,?,?)",
 	[STMT_COVERAGE] = "INSERT INTO coverage VALUES(?,?,?,?,?,?,?,?,?,?)",
 	[STMT_CLOCK] = "INSERT INTO clock VALUES(?,?,?)",
 };

@@ -342,6 +342,66 @@ CREATE TABLE step_second(
 	PRIMARY KEY(thread, at_ns)
 ) WITHOUT ROWID;
 
+-- A communicator of NCCL in one process. What is not known is NULL: it was made before anybody looked.
+CREATE TABLE communicator(
+	id INTEGER PRIMARY KEY,
+	process INTEGER NOT NULL REFERENCES process(id),
+	handle INTEGER NOT NULL,
+	hash INTEGER, -- the same in all of its ranks, on all hosts
+	parent INTEGER, -- hash of the one that it was split from
+	rank INTEGER, -- by the arguments; of a split: once all of its ranks were seen
+	nranks INTEGER,
+	made_by INTEGER REFERENCES op(id),
+	made_ns INTEGER,
+	gone_ns INTEGER -- NULL: not seen to end
+);
+
+-- Its operations, counted in full; told: those with a row in collective.
+CREATE TABLE communicator_second(
+	communicator INTEGER NOT NULL REFERENCES communicator(id),
+	at_ns INTEGER NOT NULL,
+	collectives INTEGER NOT NULL,
+	p2p INTEGER NOT NULL, -- sends and receives
+	bytes INTEGER NOT NULL,
+	told INTEGER NOT NULL,
+	PRIMARY KEY(communicator, at_ns)
+) WITHOUT ROWID;
+
+-- Single operations, and the synchronisation in which the process waited for them. At most 256 of a
+-- process in a second of the clock, the first ones: ranks of a host tell the same ones.
+CREATE TABLE collective(
+	communicator INTEGER NOT NULL REFERENCES communicator(id),
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	op INTEGER NOT NULL REFERENCES op(id),
+	seq INTEGER NOT NULL, -- from 1; sends and receives have a sequence of their own
+	datatype TEXT NOT NULL, -- 'float32'; a number where it has no name here
+	redop TEXT NOT NULL, -- 'sum'; '' = no such argument
+	root INTEGER, -- or peer; NULL: no such argument
+	count INTEGER NOT NULL, -- elements, as passed
+	bytes INTEGER, -- of these; NULL: the type is not known
+	stream INTEGER NOT NULL,
+	start_ns INTEGER NOT NULL, -- the rank arrived
+	dur_ns INTEGER NOT NULL, -- of the call, which only queues it
+	ret INTEGER NOT NULL,
+	grouped INTEGER NOT NULL, -- 1: between ncclGroupStart and End
+	joined TEXT NOT NULL, -- stream, device: it waited for this; event, copy, other: assumed; none
+	sync_op INTEGER REFERENCES op(id), -- NULL: none
+	sync_start_ns INTEGER,
+	sync_end_ns INTEGER,
+	waited_ns INTEGER, -- in that synchronisation, which others may share
+	last INTEGER NOT NULL -- 1: the last collective of its communicator in front of that
+);
+CREATE INDEX collective_start ON collective(start_ns);
+
+-- What the launcher told a process in its environment; NULL: nothing.
+CREATE TABLE rank_env(
+	process INTEGER PRIMARY KEY REFERENCES process(id),
+	rank INTEGER,
+	local_rank INTEGER,
+	world INTEGER,
+	source TEXT NOT NULL -- the variable with the rank
+);
+
 -- What happened on the host: see wire/event.h.
 CREATE TABLE host_event(
 	run INTEGER NOT NULL REFERENCES run(id),
@@ -389,6 +449,69 @@ CREATE TABLE core_second(
 	mhz INTEGER, -- NULL: not known
 	PRIMARY KEY(run, at_ns, cpu)
 ) WITHOUT ROWID;
+
+-- GPUs as NVML tells of them.
+CREATE TABLE gpu(
+	id INTEGER PRIMARY KEY,
+	run INTEGER NOT NULL REFERENCES run(id),
+	n INTEGER NOT NULL, -- its number
+	name TEXT NOT NULL,
+	uuid TEXT NOT NULL,
+	bus_id TEXT NOT NULL,
+	first_ns INTEGER NOT NULL
+);
+
+-- About once a second. NULL: not told, which is not zero. See wire/gpu.h.
+CREATE TABLE gpu_second(
+	gpu INTEGER NOT NULL REFERENCES gpu(id),
+	at_ns INTEGER NOT NULL,
+	util_pct REAL, -- some kernel ran
+	mem_util_pct REAL,
+	mem_used INTEGER, -- bytes
+	mem_total INTEGER,
+	sm_mhz INTEGER,
+	sm_max_mhz INTEGER,
+	mem_mhz INTEGER,
+	reasons INTEGER, -- why clocks are not higher, bits: 1 idle, 2 set by somebody, 4 power limit,
+		-- 8 hardware slowdown, 16 kept equal, 32 heat (software), 64 heat (hardware), 128 power brake
+	power_w REAL,
+	power_limit_w REAL,
+	power_default_w REAL,
+	temp_c INTEGER,
+	pcie_tx INTEGER, -- bytes per second
+	pcie_rx INTEGER,
+	pcie_replays INTEGER, -- these three: since the driver was loaded
+	ecc_corrected INTEGER,
+	ecc_uncorrected INTEGER,
+	sm_active_pct REAL, -- multiprocessors with work
+	occupancy_pct REAL,
+	tensor_pct REAL,
+	dram_pct REAL,
+	PRIMARY KEY(gpu, at_ns)
+) WITHOUT ROWID;
+CREATE INDEX gpu_second_at ON gpu_second(at_ns);
+
+-- Who computes on which GPU, and with how much of its memory.
+CREATE TABLE gpu_process(
+	gpu INTEGER NOT NULL REFERENCES gpu(id),
+	pid INTEGER NOT NULL,
+	first_ns INTEGER NOT NULL,
+	last_ns INTEGER NOT NULL,
+	mem_used INTEGER, -- bytes, at last; NULL: not told
+	mem_max INTEGER,
+	PRIMARY KEY(gpu, pid, first_ns)
+) WITHOUT ROWID;
+
+-- Errors that a GPU's driver reported (Xid).
+CREATE TABLE gpu_error(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL,
+	bus_id TEXT NOT NULL,
+	code INTEGER NOT NULL,
+	pid INTEGER NOT NULL, -- 0 = not told
+	comm INTEGER NOT NULL REFERENCES string(id), -- '' = not known
+	text INTEGER NOT NULL REFERENCES string(id) -- what the driver says of it
+);
 
 -- One cause over time. Rows are added and extended, never removed while their evidence is kept.
 CREATE TABLE incident(
@@ -464,6 +587,36 @@ CREATE TABLE account(
 	traced_ns INTEGER NOT NULL -- time of the traced processes: of each its longest thread
 );
 
+-- What that cost is made of. Times are on the threads of traced processes, but for the last three.
+CREATE TABLE cost_second(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL,
+	launch_ns INTEGER NOT NULL, -- hits times what one costs, measured at start; also the next two
+	call_ns INTEGER NOT NULL,
+	stepped_ns INTEGER NOT NULL, -- more, where the kernel has to single-step
+	record_ns INTEGER NOT NULL, -- sending records: measured
+	stack_ns INTEGER NOT NULL, -- looking at stacks: measured
+	switch_ns INTEGER NOT NULL, -- context switches of traced processes: one of 64 is measured
+	related_ns INTEGER NOT NULL, -- ... of processes that they wait for
+	other_ns INTEGER NOT NULL, -- ... of everybody else, and hits of processes that are not traced
+	agent_ns INTEGER NOT NULL, -- CPU time of the agent
+	cpus_ns INTEGER NOT NULL, -- the interval times the number of CPUs
+	worst_pct REAL NOT NULL, -- of the process that paid most, of its time
+	budget_pct REAL NOT NULL, -- 0 = no limit
+	PRIMARY KEY(run, at_ns)
+) WITHOUT ROWID;
+
+-- What was not looked at for a while, to cost no more than was allowed.
+CREATE TABLE shed(
+	run INTEGER NOT NULL REFERENCES run(id),
+	what TEXT NOT NULL, -- launches, stacks, detail
+	from_ns INTEGER NOT NULL,
+	to_ns INTEGER NOT NULL,
+	cost_pct REAL NOT NULL, -- of the process that paid most, which made it necessary
+	calls INTEGER NOT NULL, -- launches that were not counted: an estimate
+	PRIMARY KEY(run, what, from_ns)
+) WITHOUT ROWID;
+
 CREATE TABLE coverage(
 	process INTEGER NOT NULL REFERENCES process(id),
 	library INTEGER NOT NULL REFERENCES string(id),
@@ -514,3 +667,20 @@ JOIN node ON node.id = run.node
 JOIN op ON op.id = op_second.op
 WHERE op.class <> 'gap'
 GROUP BY process.id, op.id;
+
+-- Operations of NCCL with everything that is known of them.
+CREATE VIEW nccl_events AS
+SELECT node.name AS node, process.pid AS pid, string.text AS comm, op.symbol AS op,
+	communicator.hash AS comm_hash, coalesce(communicator.rank, rank_env.rank) AS rank,
+	coalesce(communicator.nranks, rank_env.world) AS world_size, seq, datatype,
+	redop AS reduce_op, root, count, bytes, stream, collective.start_ns AS time_ns,
+	dur_ns AS duration_ns,
+	waited_ns, joined, process.cgroup AS cgroup_id, process.id AS process, collective.communicator
+FROM collective
+JOIN communicator ON communicator.id = collective.communicator
+JOIN process ON process.id = communicator.process
+JOIN string ON string.id = process.comm
+JOIN run ON run.id = process.run
+JOIN node ON node.id = run.node
+JOIN op ON op.id = collective.op
+LEFT JOIN rank_env ON rank_env.process = process.id;

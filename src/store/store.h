@@ -9,8 +9,10 @@
 
 #include "chain/chain.h"
 #include "decode/record.h"
+#include "rank/join.h"
 #include "stack/stack.h"
 #include "step/step.h"
+#include "wire/gpu.h"
 #include "wire/memory.h"
 
 struct store;
@@ -131,6 +133,27 @@ struct step_sum {
 int store_step_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 		      const struct step_sum *row);
 
+struct communicator_row {
+	int64_t process;
+	uint64_t handle, hash, parent; /* hash, parent: 0 is not known */
+	int64_t rank, nranks; /* -1: not known */
+	const struct op *made_by; /* NULL: before anybody looked */
+	uint64_t made_boot_ns;
+};
+int store_communicator(struct store *s, const struct communicator_row *row, int64_t *ret);
+int store_communicator_rank(struct store *s, int64_t communicator, int64_t rank, int64_t nranks);
+int store_communicator_gone(struct store *s, int64_t communicator, uint64_t boot_ns);
+
+struct communicator_counts {
+	uint64_t collectives, p2p, bytes, told;
+};
+int store_communicator_second(struct store *s, int64_t communicator, uint64_t at_boot_ns,
+			      const struct communicator_counts *row);
+int store_collective(struct store *s, int64_t communicator, const struct collective *c);
+/* -1: not told. */
+int store_rank_env(struct store *s, int64_t process, int64_t rank, int64_t local_rank,
+		   int64_t world, const char *source);
+
 /* name: of key->obj; cgroup: whose. "": not known. */
 int store_host_event(struct store *s, const struct host_key *key, const struct host_count *fresh,
 		     const char *name, const char *cgroup);
@@ -146,6 +169,24 @@ struct system_row {
 int store_system_second(struct store *s, uint64_t at_boot_ns, const struct system_row *row);
 int store_core_second(struct store *s, uint64_t at_boot_ns, int cpu, double busy_pct, int64_t mhz);
 
+struct gpu_row {
+	uint32_t index;
+	const char *name, *uuid, *bus_id;
+};
+/* *ret is the row's id, for the calls below. */
+int store_gpu(struct store *s, uint64_t first_boot_ns, const struct gpu_row *row, int64_t *ret);
+int store_gpu_second(struct store *s, int64_t gpu, uint64_t at_boot_ns, const struct gpu_values *v);
+/* A process is told from another of that pid by first_boot_ns. bytes: GPU_BYTES_UNKNOWN. */
+int store_gpu_process(struct store *s, int64_t gpu, uint32_t pid, uint64_t first_boot_ns,
+		      uint64_t at_boot_ns, uint64_t bytes);
+
+struct gpu_error_row {
+	const char *bus_id, *comm, *text;
+	uint32_t code, pid;
+	uint64_t at_ns; /* boot time where it is written, wall time where it is read */
+};
+int store_gpu_error(struct store *s, const struct gpu_error_row *row);
+
 struct incident_row {
 	int64_t id; /* 0: make one and set it; else extend that one */
 	const char *cause, *comm, *culprit, *title, *severity; /* culprit: "" is nobody */
@@ -160,6 +201,23 @@ struct account_row {
 	uint64_t probe_ns, agent_ns, traced_ns;
 };
 int store_account(struct store *s, uint64_t at_boot_ns, const struct account_row *row);
+
+/* What it cost in an interval. See schema.sql. */
+struct cost_row {
+	uint64_t launch_ns, call_ns, stepped_ns, record_ns, stack_ns, switch_ns, related_ns;
+	uint64_t other_ns, agent_ns, cpus_ns;
+	double worst_pct, budget_pct;
+};
+int store_cost(struct store *s, uint64_t at_boot_ns, const struct cost_row *row);
+
+/* What was not looked at; one that goes on is told again, longer. Boot times when written. */
+struct shed_row {
+	const char *what;
+	uint64_t from_ns, to_ns;
+	double cost_pct;
+	uint64_t calls; /* estimated */
+};
+int store_shed(struct store *s, const struct shed_row *row);
 
 struct coverage_row {
 	const char *library, *build_id, *note;
@@ -324,6 +382,30 @@ struct failed_alloc {
 int store_each_failed_alloc(struct store *s, struct window w,
 			    int (*fn)(const struct failed_alloc *, void *), void *arg);
 
+/* A collective that its process waited for; times are wall clock. */
+struct collective_row {
+	int64_t process, thread;
+	uint64_t hash, seq; /* hash 0: not known */
+	int64_t communicator;
+	int64_t rank, nranks; /* -1: not known */
+	const char *symbol;
+	bool sure; /* it is certain that it waited for this one */
+	uint64_t start_ns, sync_start_ns, sync_end_ns;
+};
+/*
+ * The last one of its communicator in front of each synchronisation, by communicator, then sequence
+ * number; no more than `limit` of the latest.
+ */
+int store_each_collective(struct store *s, struct window w, int limit,
+			  int (*fn)(const struct collective_row *, void *), void *arg);
+
+/* Which rank a process is, of the communicator with most ranks, or else by its environment. */
+struct rank_row {
+	int64_t process, rank, nranks; /* -1: not known */
+};
+int store_each_rank(struct store *s, struct window w, int (*fn)(const struct rank_row *, void *),
+		    void *arg);
+
 struct host_event_row {
 	const char *event, *comm, *name, *cgroup;
 	uint32_t pid;
@@ -339,6 +421,36 @@ struct system_info {
 int store_each_system(struct store *s, struct window w,
 		      int (*fn)(const struct system_info *, void *), void *arg);
 
+struct gpu_info {
+	int64_t id;
+	const char *name, *uuid, *bus_id;
+	uint32_t index;
+};
+/* Those with a sample in the window, by number. */
+int store_each_gpu(struct store *s, struct window w, int (*fn)(const struct gpu_info *, void *),
+		   void *arg);
+
+struct gpu_second_info {
+	int64_t gpu;
+	uint64_t at_ns;
+	struct gpu_values values;
+};
+/* By GPU, then time. */
+int store_each_gpu_second(struct store *s, struct window w,
+			  int (*fn)(const struct gpu_second_info *, void *), void *arg);
+
+struct gpu_process_info {
+	int64_t gpu;
+	uint32_t pid;
+	uint64_t first_ns, last_ns;
+	uint64_t mem_used, mem_max; /* or GPU_BYTES_UNKNOWN */
+};
+int store_each_gpu_process(struct store *s, struct window w,
+			   int (*fn)(const struct gpu_process_info *, void *), void *arg);
+
+int store_each_gpu_error(struct store *s, struct window w,
+			 int (*fn)(const struct gpu_error_row *, void *), void *arg);
+
 /* Those seen in the window, oldest first. */
 int store_each_incident(struct store *s, struct window w,
 			int (*fn)(const struct incident_row *, void *), void *arg);
@@ -351,6 +463,13 @@ int store_each_loss(struct store *s, struct window w, int (*fn)(const struct los
 		    void *arg);
 
 int store_account_total(struct store *s, struct window w, struct account_row *ret);
+
+/* Sums; the percentages are the largest. */
+int store_cost_total(struct store *s, struct window w, struct cost_row *ret);
+
+/* Those that overlap the window, oldest first. */
+int store_each_shed(struct store *s, struct window w, int (*fn)(const struct shed_row *, void *),
+		    void *arg);
 
 struct coverage_info {
 	const char *comm, *library, *note;

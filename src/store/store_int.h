@@ -34,9 +34,19 @@ enum stmt_id {
 	STMT_IDLE_SECOND,
 	STMT_STEP,
 	STMT_STEP_SECOND,
+	STMT_COMMUNICATOR,
+	STMT_COMMUNICATOR_RANK,
+	STMT_COMMUNICATOR_GONE,
+	STMT_COMMUNICATOR_SECOND,
+	STMT_COLLECTIVE,
+	STMT_RANK_ENV,
 	STMT_HOST_EVENT,
 	STMT_SYSTEM_SECOND,
 	STMT_CORE_SECOND,
+	STMT_GPU,
+	STMT_GPU_SECOND,
+	STMT_GPU_PROCESS,
+	STMT_GPU_ERROR,
 	STMT_INCIDENT,
 	STMT_INCIDENT_MORE,
 	STMT_KERNEL,
@@ -45,6 +55,8 @@ enum stmt_id {
 	STMT_MEMORY_SECOND,
 	STMT_LOSS,
 	STMT_ACCOUNT,
+	STMT_COST,
+	STMT_SHED,
 	STMT_COVERAGE,
 	STMT_CLOCK,
 	STMT_COUNT,
@@ -98,6 +110,9 @@ static inline int64_t store_number(uint64_t value)
 #define STATE_COLUMN(id, name, text) ", " #name "_ns"
 #define COUNTER_COLUMN(id, text) ", " COLUMN_##id
 #define ACCOUNT_COLUMNS STATES(STATE_COLUMN) COUNTERS(COUNTER_COLUMN)
+
+#define GPU_COLUMN(id, per, max) ", " #id
+#define GPU_COLUMNS GPU_VALUES(GPU_COLUMN)
 
 /* ---- writing one row: its values in the order of the statement's parameters ---- */
 

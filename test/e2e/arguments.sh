@@ -40,7 +40,7 @@ is "nothing dropped" "$(sql 'SELECT sum(dropped) FROM account')" 0
 is "ncclAllReduce: stream, argument 7" "$(rows ncclAllReduce 'count(*), min(stream), max(stream)')" "$count|-2|-2"
 is "ncclAllReduce: communicator, argument 6" "$(rows ncclAllReduce 'min(aux), max(aux)')" \
 	"$((0x7fffffff12345678))|$((0x7fffffff12345678))"
-is "ncclAllReduce: elements" "$(rows ncclAllReduce 'count(DISTINCT bytes), sum(bytes)')" "$count|$sum"
+is "ncclAllReduce: bytes" "$(rows ncclAllReduce 'count(DISTINCT bytes), sum(bytes)')" "$count|$((8 * sum))"
 is "ncclReduce: communicator, argument 7" "$(rows ncclReduce 'count(DISTINCT aux), sum(aux)')" "$count|$sum"
 is "ncclReduce: stream, argument 8" "$(rows ncclReduce 'min(stream), max(stream)')" \
 	"$((0x123456789abc))|$((0x123456789abc))"

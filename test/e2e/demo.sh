@@ -19,5 +19,22 @@ runs "explain on the kept trace" 0 "$culprit" explain --json --db "$db"
 is "the same answer" "$(md5sum <"$dir/out")" "$answer"
 library=$(jq -r '.coverage[0].library' "$dir/out")
 is "nothing left in ${library%/*}" "$(ls "${library%/*}" 2>/dev/null)" ''
+# Each for real, then its recording, as anybody may see it.
+while read -r name cause culprit_name; do
+	runs "demo $name" 0 nice -n -15 "$culprit" demo "$name" --json
+	is "$name: cause" "$(jq -r '.findings[0].cause' "$dir/out")" "$cause"
+	runs "demo --no-gpu $name" 0 setpriv --reuid 65534 --clear-groups "$culprit" demo --no-gpu "$name" --json
+	is "$name, recorded: cause" "$(jq -r '.findings[0].cause' "$dir/out")" "$cause"
+	[ "$culprit_name" = self ] ||
+		is "$name, recorded: culprit" "$(jq -r '.findings[0].culprits[0].comm' "$dir/out")" "$culprit_name"
+done <<END
+cold-start cold-start self
+memcpy-bottleneck copy-bound self
+periodic-spike cpu-contention log-compactor
+cpu-contention cpu-contention node-exporter
+gpu-steal gpu-shared batch-infer
+END
+is "scenarios" "$("$culprit" demo | wc -l)" 7
+runs "--gpu and --no-gpu" 1 "$culprit" demo --gpu --no-gpu incident
 runs "an unknown scenario" 1 "$culprit" demo nonsense
 has "... is named" "$dir/err" nonsense

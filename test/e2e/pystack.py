@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls the GPU from every kind of Python frame there is, and writes down where it was each time.
 
-pystack.py LIBRARY OUTPUT [churn N | deep N | bench DEPTH CALLS]
+pystack.py LIBRARY OUTPUT [churn N | deep N | bench DEPTH CALLS | bench_apart DEPTH CALLS |
+                           become PROGRAM ARGUMENT... | became]
 Each call passes a number; a line of the output is that number and the interpreter's own stack."""
 import asyncio
 import ctypes
@@ -11,7 +12,10 @@ import functools
 import itertools
 import json
 import os
+import random
+import shutil
 import sys
+import tempfile
 import threading
 import time
 
@@ -223,6 +227,22 @@ def everything():
     forked()
 
 
+def become(program, *arguments):
+    """Calls as this program, then is another one in the same process."""
+    plain()
+    recursive(5)
+    out.flush()
+    os.execv(program, [program, *map(str, arguments)])
+
+
+def became():
+    """The program that it is then: found again after a moment."""
+    for _ in range(200000):
+        next(numbers)
+    time.sleep(2)
+    everything()
+
+
 def churn(n):
     for i in range(n):
         fresh(i)
@@ -239,11 +259,33 @@ def bench(depth, calls):
     print((time.perf_counter_ns() - begin) // calls)
 
 
-what, *numbers_given = sys.argv[3:] or ["everything"]
+def bench_apart(depth, calls):
+    """The same through functions that are all different, of eight modules in no order."""
+    folder = tempfile.mkdtemp()
+    sys.path.insert(0, folder)
+    functions = []
+    for m in range(8):
+        with open("%s/apart%d.py" % (folder, m), "w") as f:
+            for n in range(8):
+                f.write("def function_%d_of_%d(rest, last):\n" % (n, m))
+                for k in range((5 * n + 3 * m) % 17):
+                    f.write("    value_%d = [k * %d for k in (%d, %d)]\n" % (k, k, n, m))
+                f.write("    return rest[0](rest[1:], last) if rest else last()\n\n\n")
+        module = __import__("apart%d" % m)
+        functions += [getattr(module, "function_%d_of_%d" % (n, m)) for n in range(8)]
+    shutil.rmtree(folder)
+    random.Random(7).shuffle(functions)
+    functions = functions[:depth - 3]
+    functions[0](functions[1:], lambda: bench(2, calls)) if functions else bench(2, calls)
+
+
+what, *given = sys.argv[3:] or ["everything"]
 sys.setrecursionlimit(5000)
-print("ready", flush=True)
-sys.stdin.readline()
-{"everything": everything, "churn": churn, "deep": recursive, "bench": bench}[what](
-    *map(int, numbers_given))
+if what != "became":
+    print("ready", flush=True)
+    sys.stdin.readline()
+{"everything": everything, "churn": churn, "deep": recursive, "bench": bench,
+ "bench_apart": bench_apart, "become": become, "became": became}[what](
+    *(int(word) if word.isdigit() else word for word in given))
 out.flush()
 print("done", flush=True)

@@ -6,7 +6,7 @@
 
 for lib in libcudart.so.13 libcuda.so.1 libnccl.so.2; do
 	objdump -d --no-show-raw-insn "$sim/$lib" >"$dir/code"
-	nm -D --defined-only "$sim/$lib" | sed -n 's/^\([0-9a-f]*\) T \(\(cu\|nccl\).*\)$/\1 \2/p' >"$dir/entries"
+	nm -D --defined-only "$sim/$lib" | sed -n 's/^\([0-9a-f]*\) [TW] \(\(cu\|nccl\).*\)$/\1 \2/p' >"$dir/entries"
 	at_least "$lib: entry points" "$(wc -l <"$dir/entries")" 11
 	while read -r at symbol; do
 		at=$(echo "$at" | sed 's/^0*//')

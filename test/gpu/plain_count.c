@@ -3,7 +3,10 @@
  * A plain counting probe, to check the tracer against: one map increment per hit, nothing else,
  * attached to the same functions of one process. Counts until SIGINT, then prints them.
  *
- *   plain_count PID [launches]     launches: only the driver's, the floor of what a tracer costs
+ *   plain_count PID [launches|all [empty|session]]
+ *
+ * launches: only the driver's, the floor of what a tracer costs. empty: a program that does nothing;
+ * session: one that does nothing on entry and return, on the driver's functions.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -27,6 +30,7 @@
 static struct links links;
 static int pid, prog, sites_total;
 static bool launches; /* only the driver's */
+static enum attach_mode mode = ATTACH_MULTI;
 
 /* key = cookie; v = lookup(map, &key); if (v) lock *v += 1; return 0 */
 static int load(int map)
@@ -59,9 +63,29 @@ static int load(int map)
 			     &opts);
 }
 
+static int load_empty(void)
+{
+	static const struct bpf_insn code[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts,
+		    .expected_attach_type = (enum bpf_attach_type)link_attach_type(mode, true));
+
+	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "GPL", code, ARRAY_LEN(code), &opts);
+}
+
+/* A session stands for what timing costs: at the driver, where each call comes by once. */
+static bool is_wanted(int lib, enum op_class class)
+{
+	if (launches)
+		return lib == LIB_CUDA && class == CLASS_LAUNCH;
+	return mode != ATTACH_SESSION || lib == LIB_CUDA;
+}
+
 static int on_map(const struct map_line *line, void *arg)
 {
-	struct attach how = { ATTACH_MULTI, prog, false };
+	struct attach how = { mode, prog, false };
 	struct lib_site found[OP_COUNT];
 	struct site sites[OP_COUNT];
 	char path[64];
@@ -73,8 +97,7 @@ static int on_map(const struct map_line *line, void *arg)
 	fd = maps_open(pid, line);
 	n = fd < 0 ? 0 : lib_sites(fd, (enum op_lib)id, found);
 	for (int i = 0; i < n; i++)
-		if (found[i].class != INSN_REFUSED &&
-		    (!launches || (id == LIB_CUDA && op_table[found[i].op].class == CLASS_LAUNCH)))
+		if (found[i].class != INSN_REFUSED && is_wanted(id, op_table[found[i].op].class))
 			sites[k++] = (struct site){ .offset = found[i].offset,
 						    .cookie = (uint64_t)found[i].op };
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -96,12 +119,14 @@ int main(int argc, char **argv)
 	struct links *all[] = { &links };
 	int map;
 
-	if (argc < 2 || argc > 3)
+	if (argc < 2 || argc > 4)
 		return 2;
-	launches = argc == 3;
+	launches = argc > 2 && streq(argv[2], "launches");
+	if (argc > 3 && streq(argv[3], "session"))
+		mode = ATTACH_SESSION;
 	pid = (int)strtol(argv[1], NULL, 10);
 	map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "counts", 4, 8, OP_COUNT, NULL);
-	prog = load(map);
+	prog = argc > 3 ? load_empty() : load(map);
 	if (map < 0 || prog < 0) {
 		fprintf(stderr, "plain_count: %s\n", strerror(errno));
 		return 1;

@@ -8,10 +8,12 @@
 /*
  * The real entry points begin with `push %rbp`, which the kernel emulates for a uprobe; anything
  * else it single-steps, at several times the cost. The frame pointer flags in README.md see to it.
+ * Weak: those of nccl.c that take a struct by value come instead.
  */
 #define EMIT(sym)                                                                                  \
-	SIM_EXPORT int sym(long a, long b, long c, long d, long e, long f, long g, long h, long i, \
-			   long j, long k, long l, long m);                                        \
+	SIM_EXPORT __attribute__((weak)) int sym(long a, long b, long c, long d, long e, long f,   \
+						 long g, long h, long i, long j, long k, long l,   \
+						 long m);                                          \
 	int sym(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,    \
 		long k, long l, long m)                                                            \
 	{                                                                                          \

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define STREAMS 256 /* streams beyond these share the last place */
-#define ELEMENT_SIZE 4 /* NCCL counts elements; ours are floats */
+#define DOZE_NS 400000l /* between two looks for the other ranks, where waiting blocks */
 #define COPY_INSIDE 3 /* cudaMemcpyDeviceToDevice */
 #define MEMORY_DEVICE 2 /* CU_MEMORYTYPE_DEVICE */
 #define FIRST_HANDLE 0x302000000l /* where a real device's addresses begin */
@@ -35,6 +35,7 @@ enum knob {
 	PAGEABLE,
 	ALLOC_NS,
 	INIT_NS,
+	MEET_NS,
 	DRIVER,
 	KNOBS,
 };
@@ -55,12 +56,16 @@ static const struct {
 	[PAGEABLE] = { "SIM_PAGEABLE", "0", 1 },
 	[ALLOC_NS] = { "SIM_ALLOC_US", "10", 1e3 },
 	[INIT_NS] = { "SIM_INIT_MS", "20", 1e6 },
+	[MEET_NS] = { "SIM_MEET_MS", "10000", 1e6 },
 	[DRIVER] = { "SIM_DRIVER", "0", 1 },
 };
 
 struct stream {
 	_Atomic long key; /* its handle + 1, so that 0 is a free place */
-	_Atomic long end_ns; /* when all its queued work will be done */
+	_Atomic long end_ns; /* when all its queued work will be done, but for other ranks */
+	struct sim_room *_Atomic room; /* the last collective on it that may not be over, ... */
+	_Atomic long seq;
+	_Atomic long since_ns; /* ... and the work behind that */
 };
 
 /* Without locks: a forked child can go on, and no wait shows up that nobody asked for. */
@@ -99,6 +104,26 @@ struct sim_device *sim_device(void)
 static long knob(enum knob id)
 {
 	return atomic_load_explicit(&device->knob[id], memory_order_relaxed);
+}
+
+static long now_ns(void);
+
+long sim_now_ns(void)
+{
+	return now_ns();
+}
+
+long sim_meet_ns(void)
+{
+	return knob(MEET_NS);
+}
+
+void sim_doze(void)
+{
+	const struct timespec ts = { .tv_nsec = DOZE_NS };
+
+	if (knob(BLOCK))
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL); /* looked at again anyway */
 }
 
 static long now_ns(void)
@@ -179,9 +204,45 @@ static long enqueue(long handle, long dur_ns)
 	_Atomic long *shared = device->shared_end_ns;
 	long end = append(shared ? shared : &s->end_ns, dur_ns);
 
+	if (s->room)
+		atomic_fetch_add(&s->since_ns, dur_ns);
 	at_least(&s->end_ns, end);
 	at_least(&device->end_ns, end);
 	return end;
+}
+
+/* When all of a stream is done, other ranks included: waits until they have come. */
+static long stream_end(struct stream *s)
+{
+	struct sim_room *room = atomic_exchange(&s->room, NULL);
+
+	if (room) {
+		at_least(&s->end_ns, sim_meet_end(room, s->seq) + s->since_ns);
+		at_least(&device->end_ns, s->end_ns);
+	}
+	return s->end_ns;
+}
+
+static long device_end(void)
+{
+	for (int i = 0; i < STREAMS; i++)
+		if (device->streams[i].room)
+			(void)stream_end(&device->streams[i]);
+	return device->end_ns;
+}
+
+void sim_queue_meet(long stream, struct sim_room *room, long seq, struct sim_queued *ret)
+{
+	struct stream *s = stream_of(stream);
+	long now = now_ns();
+
+	if (s->room && s->room != room)
+		(void)stream_end(s); /* of two communicators on one stream, one after the other */
+	ret->own_end_ns = s->end_ns > now ? s->end_ns : now;
+	ret->since_ns = s->room ? s->since_ns : 0;
+	s->seq = seq;
+	s->since_ns = 0;
+	s->room = room;
 }
 
 /* A bandwidth of 0 takes no time. */
@@ -265,21 +326,24 @@ static void copy(const struct op *op, const long *args)
 	bool inside = inside_device(op, args);
 	long dur = transfer_ns(bytes_of(op, args), inside ? DEVICE_BPS : COPY_BPS);
 	bool blocking = !op->args.stream || (knob(PAGEABLE) && !inside);
-	long end;
 
 	burn(knob(LAUNCH_NS));
-	end = enqueue(arg(args, op->args.stream), dur);
+	(void)enqueue(arg(args, op->args.stream), dur);
 	if (blocking)
-		wait_until(end);
+		wait_until(stream_end(stream_of(arg(args, op->args.stream))));
 }
 
 static void collective(const struct op *op, const long *args)
 {
+	enum op_id id = (enum op_id)(op - sim_rows);
+	long dur;
+
 	if (!op->args.size)
 		return;
 	burn(knob(LAUNCH_NS));
-	enqueue(arg(args, op->args.stream),
-		transfer_ns(arg(args, op->args.size) * ELEMENT_SIZE, COLL_BPS));
+	dur = transfer_ns(sim_nccl_bytes(id, args), COLL_BPS);
+	if (!sim_nccl_meets(id, args, dur))
+		enqueue(arg(args, op->args.stream), dur);
 }
 
 /* Addresses of live allocations must not overlap, or a tracer could not tell them apart. */
@@ -309,7 +373,7 @@ static void perform(const struct op *op, const long *args, bool first)
 			launch(stream, knob(GRAPH_KERNELS));
 		break;
 	case CLASS_SYNC:
-		wait_until(op->args.stream ? stream_of(stream)->end_ns : device->end_ns);
+		wait_until(op->args.stream ? stream_end(stream_of(stream)) : device_end());
 		break;
 	case CLASS_COPY:
 		copy(op, args);
@@ -319,7 +383,7 @@ static void perform(const struct op *op, const long *args, bool first)
 		break;
 	case CLASS_FREE:
 		if (!op->args.stream) /* as the real ones do, to the surprise of many */
-			wait_until(device->end_ns);
+			wait_until(device_end());
 		break;
 	case CLASS_COLL:
 	case CLASS_P2P:
@@ -352,7 +416,7 @@ int sim_call(enum op_id id, const long args[SIM_ARGS])
 	if (op->lib == LIB_CUDART && knob(DRIVER) && sim_driver_call(id, args, &ret))
 		return ret;
 	perform(op, args, nth == 1);
-	return 0;
+	return op->lib == LIB_NCCL ? sim_nccl(id, args) : 0;
 }
 
 int sim_find(const char *name, unsigned long len)

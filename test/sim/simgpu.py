@@ -15,6 +15,12 @@ class GpuError(RuntimeError):
     """A call returned something other than 0."""
 
 
+class _UniqueId(ctypes.Structure):
+    """Passed by value, which puts it on the stack."""
+
+    _fields_ = [("bytes", ctypes.c_ubyte * 128)]
+
+
 class Gpu:
     """One process has one simulated device; each Gpu is a way to it.
 
@@ -26,6 +32,7 @@ class Gpu:
         self._dir = os.environ.get("SIM_DIR") or os.path.dirname(os.path.abspath(__file__))
         self._runtime = self._load("libcudart.so.13")
         self._nccl = None
+        self._functions = {}
         for name, value in knobs.items():
             self.set(name, value)
 
@@ -74,12 +81,44 @@ class Gpu:
         """Free device memory; waits for the device, as cudaFree does."""
         _check(self._free(address), "cudaFree")
 
-    def all_reduce(self, count, stream=0):
+    def unique_id(self):
+        """A new id for a communicator: 128 bytes that all of its ranks need."""
+        uid = _UniqueId()
+        _check(self._libnccl().ncclGetUniqueId(ctypes.byref(uid)), "ncclGetUniqueId")
+        return bytes(uid.bytes)
+
+    def join(self, ranks, rank, uid, config=False):
+        """Join a communicator as `rank` of `ranks`; waits for the others. Returns its handle."""
+        lib, comm = self._libnccl(), ctypes.c_void_p()
+        by_value = _UniqueId.from_buffer_copy(uid)
+        if config:
+            error = lib.ncclCommInitRankConfig(ctypes.byref(comm), ranks, by_value, rank, None)
+        else:
+            error = lib.ncclCommInitRank(ctypes.byref(comm), ranks, by_value, rank)
+        _check(error, "ncclCommInitRank")
+        return comm.value
+
+    def join_all(self, ranks):
+        """A communicator of this process alone: one handle for each rank."""
+        comms = (ctypes.c_void_p * ranks)()
+        self.nccl("ncclCommInitAll", ctypes.addressof(comms), ranks, 0)
+        return list(comms)
+
+    def split(self, comm, color, key):
+        """The communicator of all ranks of that color; None where it is negative."""
+        new = ctypes.c_void_p()
+        self.nccl("ncclCommSplit", comm, color, key, ctypes.addressof(new), 0)
+        return new.value
+
+    def nccl(self, symbol, *args):
+        """Any function of libnccl whose arguments are numbers."""
+        if symbol not in self._functions:
+            self._functions[symbol] = self._bind(self._libnccl(), symbol, len(args))
+        _check(self._functions[symbol](*args), symbol)
+
+    def all_reduce(self, count, stream=0, comm=COMM):
         """Queue an all-reduce of count floats. The first one loads libnccl."""
-        if self._nccl is None:
-            self._nccl = self._load("libnccl.so.2")
-            self._all_reduce = self._bind(self._nccl, "ncclAllReduce", 7)
-        _check(self._all_reduce(DEVICE, DEVICE, count, FLOAT, SUM, COMM, stream), "ncclAllReduce")
+        self.nccl("ncclAllReduce", DEVICE, DEVICE, count, FLOAT, SUM, comm, stream)
 
     def set(self, name, value):
         """Turn one knob: set("kernel_us", 50)."""
@@ -108,6 +147,15 @@ class Gpu:
         lib.sim_counter.argtypes = [ctypes.c_char_p]
         lib.sim_counter.restype = ctypes.c_long
         return lib
+
+    def _libnccl(self):
+        if self._nccl is None:
+            self._nccl = self._load("libnccl.so.2")
+            self._nccl.ncclCommInitRank.argtypes = [
+                ctypes.c_void_p, ctypes.c_int, _UniqueId, ctypes.c_int]
+            self._nccl.ncclCommInitRankConfig.argtypes = [
+                ctypes.c_void_p, ctypes.c_int, _UniqueId, ctypes.c_int, ctypes.c_void_p]
+        return self._nccl
 
     @staticmethod
     def _bind(lib, symbol, args):

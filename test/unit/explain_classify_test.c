@@ -342,8 +342,6 @@ TEST(causes_are_listed_in_the_order_of_their_ids)
 	CHECK_STR(cause_name(CAUSE_none), "none");
 	CHECK_STR(cause_name(CAUSE_disk_read), "disk-read");
 	CHECK_STR(cause_name(CAUSE_unknown), "unknown");
-	CHECK(causes[CAUSE_disk_read - 1].found);
-	CHECK(!causes[CAUSE_straggler - 1].found);
 	return 0;
 }
 

@@ -146,7 +146,7 @@ STORE_TEST(lines_store_so_many_in_a_second)
 	CHECK_U64(stack, NO_STACK_over_budget);
 	CHECK_U64(lines_skipped(l), 904);
 	CHECK_STR(trace_ask(store, "SELECT count(*) FROM stack"), "4096");
-	CHECK(!lines_tick(l, clock_boot_ns()));
+	lines_tick(l);
 	for (uint64_t i = 0; i < 5000; i++) {
 		stack = lines_stack(l, 1000 + i, 0);
 		err |= lines_store(l, store, &stack);
@@ -157,19 +157,48 @@ STORE_TEST(lines_store_so_many_in_a_second)
 	return 0;
 }
 
-TEST(lines_remember_a_process_until_its_last_stops_are_judged)
+STORE_TEST(lines_know_what_was_told_before_the_last_turn)
 {
 	struct lines *l = two_stacks();
-	uint64_t a = lines_stack(l, 1000, 0), now = clock_boot_ns();
+	uint64_t a = lines_stack(l, 1000, 0), stack = a;
+	int err;
 
-	lines_forget(l, GENERATION);
-	lines_forget(l, GENERATION + 1);
-	CHECK(!lines_tick(l, now));
+	CHECK(!lines_filling(l));
+	lines_turn(l);
 	CHECK_U64(lines_stack(l, 1000, 0), a);
-	CHECK(!lines_tick(l, now + 20 * SEC));
+	tell_stack(l, 1005, 0x1000, 2); /* its code was told before */
+	CHECK(lines_stack(l, 1005, 0) >= STACK_REASONS);
+	lines_turn(l);
 	CHECK_U64(lines_stack(l, 1000, 0), NO_STACK_lost);
-	lines_reset(l);
+	tell_code(l, 0x1000, "Net.forward", "/data/job/train.py"); /* and again */
+	tell_stack(l, 1000, 0x1000, 2);
+	CHECK_U64(lines_stack(l, 1000, 0), a);
+	lines_turn(l);
+	err = lines_store(l, store, &stack);
 	lines_free(l);
+	CHECK(!err);
+	CHECK_U64(stack, a);
+	return 0;
+}
+
+TEST(lines_turn_before_anything_is_lost)
+{
+	struct lines *l = lines_new(true);
+	uint64_t lost = 0;
+	int turns = 0;
+
+	for (uint32_t i = 0; i < 30000; i++) {
+		tell_code(l, 0x1000 + i, "f", "/x.py");
+		tell_stack(l, 1000 + i, 0x1000 + i, 2);
+		if (lines_filling(l)) {
+			lines_turn(l);
+			turns++;
+		}
+		lost += lines_stack(l, 1000 + i, 0) == NO_STACK_lost;
+	}
+	lines_free(l);
+	CHECK(turns > 2);
+	CHECK_U64(lost, 0);
 	return 0;
 }
 
@@ -186,9 +215,9 @@ STORE_TEST(lines_that_are_off_know_nothing)
 	CHECK(!lines_store(l, store, &stack));
 	CHECK_U64(stack, NO_STACK_lost);
 	CHECK_STR(lines_say(l, 1000, text, sizeof(text)), "");
-	lines_forget(l, 1);
-	CHECK(!lines_tick(l, clock_boot_ns() + 100 * SEC));
-	lines_reset(l);
+	lines_tick(l);
+	CHECK(!lines_filling(l));
+	lines_turn(l);
 	lines_rollback(l);
 	lines_free(l);
 	return 0;

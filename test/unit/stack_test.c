@@ -249,26 +249,6 @@ TEST(stacks_refuse_what_is_no_record)
 	return 0;
 }
 
-TEST(stacks_forget_a_process_but_not_what_it_had)
-{
-	struct told told = { .n = 0 };
-	struct stacks *s = stacks_new(NULL, tell, &told, NULL);
-	struct py_stack st = stack_of(2000, 0x1000, 0x2000);
-	const struct stack *old;
-
-	CHECK(tell_two(s, 1000));
-	old = stacks_find(s, 1000, 0);
-	stacks_forget(s, GENERATION + 1);
-	CHECK(stacks_find(s, 1000, 0) == old);
-	stacks_forget(s, GENERATION);
-	CHECK(!stacks_find(s, 1000, 0));
-	CHECK(stacks_content(s, old->id) == old);
-	CHECK(!news(s, &st, sizeof(st))); /* its code objects are forgotten too */
-	CHECK(tell_two(s, 1000) && stacks_find(s, 1000, 0) == old && told.n == 1);
-	stacks_free(s);
-	return 0;
-}
-
 /* As the memory of a process: the length and the bytes of a table that the probe could not read. */
 static bool read_swapped(void *arg, uint32_t pid, uint64_t addr, void *dst, size_t size)
 {
@@ -299,15 +279,16 @@ TEST(stacks_fetch_a_table_that_was_swapped_out)
 	return 0;
 }
 
-TEST(stacks_are_bounded_and_start_again)
+TEST(stacks_are_bounded)
 {
 	struct told told = { .n = 0 };
 	struct stacks *s = stacks_new(NULL, tell, &told, NULL);
 	struct py_stack st = stack_of(1000, 0x1000, 0x2000);
-	uint64_t n = 0;
+	uint64_t n = 0, filling = 0;
 
 	CHECK(tell_two(s, 1000) && !stacks_full(s));
 	while (!stacks_full(s) && n < 10000000) {
+		filling += stacks_filling(s);
 		struct py_code c = code(0x10000 + n, "f", "/app/train.py", (int)n);
 
 		st = stack_of(5000 + n, 0x10000 + n, 0x2000);
@@ -315,12 +296,9 @@ TEST(stacks_are_bounded_and_start_again)
 		CHECK(stacks_full(s) || news(s, &st, sizeof(st)));
 		n++;
 	}
-	CHECK(stacks_full(s) && n > 2000);
+	CHECK(stacks_full(s) && n > 1000 && filling > n / 5 && filling < n / 3);
 	CHECK(!news(s, &st, sizeof(st)));
 	CHECK(stacks_find(s, 1000, 0)); /* what is there stays */
-	stacks_reset(s);
-	CHECK(!stacks_full(s) && !stacks_find(s, 1000, 0));
-	CHECK(tell_two(s, 1000) && stacks_find(s, 1000, 0));
 	stacks_free(s);
 	return 0;
 }

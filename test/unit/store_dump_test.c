@@ -46,6 +46,8 @@ static int fill_waits(struct store *s, int64_t thread, uint32_t i)
 	CHECK(!store_call_wait(s, call, wait.chain, i));
 	CHECK(!store_step(s, thread, &step));
 	CHECK(!store_step_second(s, thread, i, &sum));
+	CHECK(!store_cost(s, i, &(struct cost_row){ .launch_ns = i, .worst_pct = 0.25 }));
+	CHECK(!store_shed(s, &(struct shed_row){ .what = "launches", .from_ns = i, .calls = i }));
 	return 0;
 }
 
@@ -82,6 +84,55 @@ static int fill_host(struct store *s, uint32_t i)
 	CHECK(!store_core_second(s, i, (int)i, i, i & 1 ? 3000 : -1));
 	CHECK(!store_incident(s, &incident));
 	CHECK(!store_incident(s, &incident));
+	return 0;
+}
+
+static int fill_gpus(struct store *s, uint32_t i)
+{
+	struct gpu_row row = {
+		.index = i, .name = hostile[i], .uuid = hostile[i], .bus_id = hostile[i]
+	};
+	struct gpu_values values = { .known = 1ull << GPU_util_pct, .value = { 21500 } };
+	struct gpu_error_row error = {
+		.bus_id = hostile[i], .comm = hostile[i], .text = hostile[i], .code = i
+	};
+	int64_t gpu = 0;
+
+	CHECK(!store_gpu(s, i, &row, &gpu));
+	CHECK(!store_gpu_second(s, gpu, i, &values));
+	CHECK(!store_gpu_process(s, gpu, i, i, i, i));
+	CHECK(!store_gpu_error(s, &error));
+	return 0;
+}
+
+static int fill_ranks(struct store *s, int64_t process, int64_t thread, uint32_t i)
+{
+	struct communicator_row row = { .process = process,
+					.handle = UINT64_MAX - i,
+					.hash = i % 2 ? UINT64_MAX : 0,
+					.rank = i % 3 ? (int64_t)i : -1,
+					.nranks = 32,
+					.made_by = i % 2 ? &op_table[OP_ncclCommInitRank] : NULL,
+					.made_boot_ns = i };
+	struct communicator_counts counts = { i, i, UINT64_MAX, i };
+	struct collective c = { .thread = thread,
+				.call = { .op = &op_table[OP_ncclReduce],
+					  .seq = i,
+					  .bytes_known = i % 2,
+					  .stream = UINT64_MAX,
+					  .type = "float32",
+					  .redop = "sum",
+					  .root = -7 },
+				.join = i % 2 ? JOIN_stream : JOIN_none,
+				.sync = i % 2 ? &op_table[OP_cudaStreamSynchronize] : NULL,
+				.sync_start_ns = 3,
+				.sync_end_ns = 4 };
+	int64_t id;
+
+	CHECK(!store_communicator(s, &row, &id));
+	CHECK(!store_communicator_second(s, id, i, &counts));
+	CHECK(!store_collective(s, id, &c));
+	CHECK(!store_rank_env(s, process, i, -1, 32, "RANK"));
 	return 0;
 }
 
@@ -135,7 +186,8 @@ static int fill(struct store *s)
 		CHECK(!store_kernel(s, &kernel));
 		CHECK(!store_kernel_second(s, kernel.id, i, i));
 		CHECK(!store_memory_second(s, process, i, &memory, &balance));
-		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_stacks(s, thread, i))
+		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_gpus(s, i) ||
+		    fill_stacks(s, thread, i) || fill_ranks(s, process, thread, i))
 			return 1;
 	}
 	CHECK(!store_account(s, 20, &account));
@@ -194,13 +246,50 @@ static char *dump(struct store *s)
 TEST(store_dump_and_load_give_the_same_trace)
 {
 	static const char *const tables[] = {
-		"node",          "string",      "run",           "clock",         "process",
-		"thread",        "op",          "op_second",     "blame_second",  "call",
-		"call_culprit",  "chain",       "hop",           "wait_second",   "call_wait",
-		"step",          "step_second", "host_event",    "system_second", "core_second",
-		"incident",      "loss",        "account",       "coverage",      "frame",
-		"stack",         "stack_frame", "sample_second", "blamed",        "idle_second",
-		"nested_second", "kernel",      "kernel_second", "memory_second"
+		"node",
+		"string",
+		"run",
+		"clock",
+		"process",
+		"thread",
+		"op",
+		"op_second",
+		"nested_second",
+		"blame_second",
+		"call",
+		"call_culprit",
+		"chain",
+		"hop",
+		"wait_second",
+		"call_wait",
+		"step",
+		"step_second",
+		"host_event",
+		"system_second",
+		"core_second",
+		"incident",
+		"loss",
+		"account",
+		"coverage",
+		"frame",
+		"stack",
+		"stack_frame",
+		"sample_second",
+		"blamed",
+		"idle_second",
+		"gpu",
+		"gpu_second",
+		"gpu_process",
+		"gpu_error",
+		"communicator",
+		"communicator_second",
+		"collective",
+		"rank_env",
+		"cost_second",
+		"shed",
+		"kernel",
+		"kernel_second",
+		"memory_second",
 	};
 	struct store *s, *copy;
 	char *text, *again;

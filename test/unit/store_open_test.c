@@ -188,7 +188,7 @@ DIR_TEST(store_open_of_another_programs_empty_database_refuses)
 DIR_TEST(store_open_of_another_versions_trace_refuses_and_says_what_to_do)
 {
 	static const enum store_mode modes[] = { STORE_READ, STORE_WRITE };
-	static const char *const versions[] = { "0", "1", "2", "4", "-1" };
+	static const char *const versions[] = { "0", "1", "2", "3", "5", "-1" };
 
 	if (make_trace())
 		return 1;
@@ -204,13 +204,13 @@ DIR_TEST(store_open_of_another_versions_trace_refuses_and_says_what_to_do)
 		err = store_open(trace_db, modes[i % ARRAY_LEN(modes)], &s);
 		CHECK(err == -ENOTSUP && !s);
 		snprintf(text, sizeof(text),
-			 "made by another version of culprit (%s, this one uses 3)", version);
+			 "made by another version of culprit (%s, this one uses 4)", version);
 		CHECK(strstr(why(err), text));
 		CHECK(strstr(why(err), "move it aside or give --db another file"));
 		CHECK(strstr(why(err), trace_db));
 	}
 	CHECK_STR(find_file(".corrupt-"), "");
-	if (foreign_exec("PRAGMA user_version=3"))
+	if (foreign_exec("PRAGMA user_version=4"))
 		return 1;
 	return reads_as_made();
 }

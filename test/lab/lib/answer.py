@@ -35,6 +35,7 @@ def main(path, pids):
     finding = ours[0]
     print("found-cause:", finding["cause"])
     print("found-lost-ns:", finding["lost_ns"])
+    print("found-because:", (finding.get("because") or {}).get("cause", "not known"))
     print("found-line:", line(finding["where"]) or "none")
     if not finding["culprits"]:
         print("found-culprit: nobody")

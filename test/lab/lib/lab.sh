@@ -14,6 +14,7 @@
 . "$LAB/lib/net.sh"
 
 dry=${LAB_DRY:-}
+trace_opts= # more options for the tracer
 within= # command before a workload's own: the control group or the namespace it is to live in
 truth=  # function that prints how much time was lost so far, in ns; none: not known
 shm=$(mktemp -d -p /dev/shm) || exit 1
@@ -90,7 +91,7 @@ either() {
 
 # ---- workloads: scripts of work/, each with a state page behind a descriptor; see work/loop.py
 
-STATE_LOST=0 STATE_FAULT=16 STATE_READY=24
+STATE_LOST=0 STATE_FAULT=16 STATE_READY=24 STATE_GO=32
 
 # state PID OFFSET: a number of its state
 state() {
@@ -136,6 +137,22 @@ work() {
 	start "$on" "$script" --sync "$sync" --name "$called" --kernel-us "$kernel_us" "$@"
 	training=$worker
 	truth=work_lost
+}
+
+# job FAULT RANKS LATE OPTION...: the workload is a job of several ranks, of which the late one is guilty.
+# Their communicator is there before the tracer, or made later, when it is told to: `tell_ranks`.
+job() {
+	pick "" --when-told
+	with=$1 ranks=$2 late=$3 when=$picked
+	shift 3
+	work "$cpu" ranks "$with" --ranks "$ranks" --late "$late" --cpus "$cpu" "$other" --sync block --kernels 10 \
+		--kernel-us 1200 --host-ms 0.5 ${when:+"$when"} "$@"
+	# shellcheck disable=SC2046 # one word
+	guilty $(sed -n "s/^rank $late //p" "$said")
+}
+
+tell_ranks() {
+	set_state "$training" $STATE_GO 1
 }
 
 work_lost() {
@@ -210,12 +227,14 @@ note_family() {
 
 # trace: attached, the truth counts from here
 trace() {
+	budget=${LAB_BUDGET:-1}
 	: >>"$dir/family"
 	if [ -n "$dry" ]; then
 		sleep 0.3
 	else
 		[ -z "${all:-}" ] || taskset -cp "$all" $$ >/dev/null # it starts where there is room
-		trace_with --slow 1ms
+		# shellcheck disable=SC2086 # words
+		trace_with --slow 1ms $trace_opts
 		[ -z "${all:-}" ] || keep_off $$ "$tracer"
 	fi
 	attached
@@ -286,12 +305,26 @@ answer() {
 	"$culprit" explain --db "$db" | sed 's/^/  /'
 }
 
+# ---- what the GPU says of itself: a simulated NVML, see ../../sim/README.md
+
+# nvml: the tracer is to ask it; gpu_says LINE...: from now on
+nvml() {
+	cp "$sim/libnvidia-ml.so.1" "$shm/"
+	trace_opts="--nvml $shm/libnvidia-ml.so.1"
+}
+
+gpu_says() {
+	printf '%s\n' "pids $training:2000000000" "$@" >"$shm/conf"
+	mv "$shm/conf" "$shm/libnvidia-ml.so.1.conf"
+}
+
 # ---- the shapes that most scenarios have
 
 # episode SECONDS: normal, then the fault of the workload itself, then normal again; traced.
 # With $sick the workload was started with its fault, and is traced like that.
 episode() {
 	trace
+	[ -z "${ranks:-}" ] || tell_ranks
 	if [ -z "${sick:-}" ]; then
 		sleep 2 # what is normal
 		fault "$training"

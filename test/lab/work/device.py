@@ -133,11 +133,24 @@ def shared(loop):
     return step
 
 
-USES = {f.__name__: f for f in (sync, launch, alloc, copy, cold, deep, threads, tenant, shared)}
+def clocked(loop):
+    """A GPU whose kernels take longer while its clocks are low."""
+    gpu, kernel_us = loop.gpu, loop.o.kernel_us
+
+    def step():
+        gpu.set("kernel_us", kernel_us * (loop.o.slower if loop.sick else 1))
+        loop.compute(loop.o.host_ms)
+        with loop.beyond_normal("gpu"):
+            loop.train()
+    return step
+
+
+USES = {f.__name__: f for f in (sync, launch, alloc, copy, cold, deep, threads, tenant, shared, clocked)}
 options = argparse.ArgumentParser(description=__doc__)
 options.add_argument("use", choices=USES)
 options.add_argument("--count", type=int, default=8, help="buffers, copies, queue places, threads")
 options.add_argument("--mb", type=float, default=4, help="of a copy")
+options.add_argument("--slower", type=float, default=2, help="kernels at low clocks")
 options.add_argument("--pause-ms", type=float, default=30)
 training = lab.Loop(options)
 training.run(USES[training.o.use](training))
