@@ -299,4 +299,4 @@ at_most "ms that the writer waited" "$wrote_ms" 3000
 has "the tracer let go of it in time" "$trace_err" "is being overwritten"
 at_least "and was there before" "$(sql "SELECT count(*) FROM coverage JOIN string ON string.id = library
 	WHERE text LIKE '%/libs/libcudart.so.13'")" 2
-at_least "calls seen" "$(sql 'SELECT sum(calls) FROM op_totals')" 100000
+at_least "calls seen" "$(sql 'SELECT sum(calls) FROM op_totals')" 50000 # some loops go by the clock

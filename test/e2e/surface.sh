@@ -19,7 +19,7 @@ untrace
 
 for caller in "$runtime" "$driver"; do
 	grep -v ready "$dir/out.$caller" | tr ' ' '|' | sort >"$dir/asked"
-	sql "SELECT op, calls, iif(class = 'free', 0, bytes) FROM op_totals JOIN op o ON o.symbol = op
+	sql "SELECT op, calls, CASE class WHEN 'free' THEN 0 ELSE bytes END FROM op_totals JOIN op o ON o.symbol = op
 		WHERE pid = $caller" | sort >"$dir/seen"
 	at_least "functions called" "$(wc -l <"$dir/asked")" 100
 	diff "$dir/asked" "$dir/seen" >"$dir/diff"
