@@ -42,6 +42,7 @@ struct entry {
 	int fd; /* of the library, for launches attached later */
 	bool guarded; /* nobody writes to it without our knowing */
 	bool given_up; /* ... somebody wanted to: it is not touched again */
+	bool busy; /* somebody has it open for writing: not attached to yet */
 	struct user *user;
 	size_t users;
 	uint64_t unused_since;
@@ -289,10 +290,9 @@ static bool take_guard(struct libs *l, struct entry *e)
 	int err = guard_take(e->fd);
 
 	e->guarded = !err;
-	if (err == -EAGAIN) {
-		log_debug("%s is being written to: not traced yet", e->lib.path);
+	e->busy = err == -EAGAIN;
+	if (e->busy)
 		return false;
-	}
 	if (err && !l->unguarded_said) {
 		log_warn("%s must not be overwritten in place while it is traced: its file system "
 			 "knows no leases (%s)",
@@ -332,11 +332,28 @@ void libs_yield(struct libs *l)
 	pthread_mutex_unlock(&l->lock);
 }
 
+/* With the lock held. */
+static void begin_entry(struct libs *l, struct entry *e)
+{
+	int err = attach_entry(&l->opts, e);
+
+	if (!err && !l->hidden)
+		err = show(&l->opts, e, &e->driver, e->driver_site, e->driver_sites);
+	if (err) {
+		struct links *one[] = { &e->links };
+
+		/* Kept in the list, so that it is tried and told once. */
+		str_copy(e->lib.note, sizeof(e->lib.note), why(err));
+		links_close(one, 1);
+		e->lib.ops = e->lib.stepped = 0;
+		e->launch_sites = e->driver_sites = 0;
+	}
+}
+
 static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat *st, int fd,
 			       const char *path)
 {
 	struct entry *e;
-	int err;
 
 	if (l->count == MAX_LIBS) {
 		if (!l->full_said)
@@ -354,27 +371,28 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 		(uint64_t)st->st_mtim.tv_sec * 1000000000ull + (uint64_t)st->st_mtim.tv_nsec;
 	str_copy(e->lib.path, sizeof(e->lib.path), path);
 	elf_build_id(fd, e->lib.build_id, sizeof(e->lib.build_id));
-	if (!take_guard(l, e)) {
-		entry_free(e);
-		return NULL; /* the next scan tries again */
-	}
 	pthread_mutex_lock(&l->lock);
-	err = attach_entry(&l->opts, e);
-	if (!err && !l->hidden)
-		err = show(&l->opts, e, &e->driver, e->driver_site, e->driver_sites);
-	if (err) {
-		struct links *one[] = { &e->links };
-
-		/* Kept in the list, so that it is tried and told once. */
-		str_copy(e->lib.note, sizeof(e->lib.note), why(err));
-		links_close(one, 1);
-		e->lib.ops = e->lib.stepped = 0;
-		e->launch_sites = e->driver_sites = 0;
-	}
+	if (take_guard(l, e))
+		begin_entry(l, e);
+	else
+		str_copy(e->lib.note, sizeof(e->lib.note),
+			 "somebody has it open for writing: not traced until that is over");
 	e->lib.attached_ns = clock_boot_ns();
 	l->entry[l->count++] = e;
 	pthread_mutex_unlock(&l->lock);
 	return e;
+}
+
+/* Its users are told anew. */
+static void retry_entry(struct libs *l, struct entry *e)
+{
+	if (!e->busy || !take_guard(l, e))
+		return;
+	pthread_mutex_lock(&l->lock);
+	e->users = 0;
+	e->lib.note[0] = '\0';
+	begin_entry(l, e);
+	pthread_mutex_unlock(&l->lock);
 }
 
 static struct entry *entry_for(struct libs *l, int pid, const struct map_line *line, enum op_lib id)
@@ -390,7 +408,9 @@ static struct entry *entry_for(struct libs *l, int pid, const struct map_line *l
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		elf_build_id(fd, build_id, sizeof(build_id));
 		e = entry_find(l, id, &st, build_id);
-		if (!e)
+		if (e)
+			retry_entry(l, e);
+		else
 			e = entry_add(l, id, &st, fd, line->path);
 	}
 	close(fd);
@@ -501,7 +521,9 @@ void libs_see_file(struct libs *l, const char *path, uint64_t inode)
 		return;
 	elf_build_id(fd, build_id, sizeof(build_id));
 	e = entry_find(l, (enum op_lib)id, &st, build_id);
-	if (!e)
+	if (e)
+		retry_entry(l, e);
+	else
 		e = entry_add(l, (enum op_lib)id, &st, fd, path);
 	close(fd);
 	if (e) {
