@@ -80,10 +80,9 @@ static bool take_guard(struct libs *l, struct entry *e)
 	int err = guard_take(e->fd);
 
 	e->guarded = !err;
-	if (err == -EAGAIN) {
-		log_debug("%s is being written to: not traced yet", e->lib.path);
+	e->busy = err == -EAGAIN;
+	if (e->busy)
 		return false;
-	}
 	if (err && !l->unguarded_said) {
 		log_warn("%s must not be overwritten in place while it is traced: its file system "
 			 "knows no leases (%s)",
@@ -93,11 +92,29 @@ static bool take_guard(struct libs *l, struct entry *e)
 	return true;
 }
 
+/* With the lock held. */
+static void begin_entry(struct libs *l, struct entry *e)
+{
+	int err = libs_attach(l, e);
+
+	if (!err)
+		err = libs_show(l, e);
+	if (err) {
+		struct links *one[] = { &e->links };
+
+		/* Kept in the list, so that it is tried and told once. */
+		str_copy(e->lib.note, sizeof(e->lib.note), why(err));
+		links_close(one, 1);
+		e->lib.ops = e->lib.stepped = 0;
+		e->launch_sites = e->driver_sites = 0;
+	}
+	libs_learn_of(l, e);
+}
+
 static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat *st, int fd,
 			       const char *path)
 {
 	struct entry *e;
-	int err;
 
 	if (l->count == MAX_LIBS) {
 		if (!l->full_said)
@@ -114,28 +131,28 @@ static struct entry *entry_add(struct libs *l, enum op_lib id, const struct stat
 	e->lib.mtime_ns = mtime_of(st);
 	str_copy(e->lib.path, sizeof(e->lib.path), path);
 	elf_build_id(fd, e->lib.build_id, sizeof(e->lib.build_id));
-	if (!take_guard(l, e)) {
-		entry_free(e);
-		return NULL; /* the next scan tries again */
-	}
 	pthread_mutex_lock(&l->lock);
-	err = libs_attach(l, e);
-	if (!err)
-		err = libs_show(l, e);
-	if (err) {
-		struct links *one[] = { &e->links };
-
-		/* Kept in the list, so that it is tried and told once. */
-		str_copy(e->lib.note, sizeof(e->lib.note), why(err));
-		links_close(one, 1);
-		e->lib.ops = e->lib.stepped = 0;
-		e->launch_sites = e->driver_sites = 0;
-	}
+	if (take_guard(l, e))
+		begin_entry(l, e);
+	else
+		str_copy(e->lib.note, sizeof(e->lib.note),
+			 "somebody has it open for writing: not traced until that is over");
 	e->lib.attached_ns = clock_boot_ns();
 	l->entry[l->count++] = e;
-	libs_learn_of(l, e);
 	pthread_mutex_unlock(&l->lock);
 	return e;
+}
+
+/* Its users are told anew. */
+static void retry_entry(struct libs *l, struct entry *e)
+{
+	if (!e->busy || !take_guard(l, e))
+		return;
+	pthread_mutex_lock(&l->lock);
+	e->users = 0;
+	e->lib.note[0] = '\0';
+	begin_entry(l, e);
+	pthread_mutex_unlock(&l->lock);
 }
 
 static struct entry *entry_for(struct libs *l, int pid, const struct map_line *line, enum op_lib id)
@@ -151,7 +168,9 @@ static struct entry *entry_for(struct libs *l, int pid, const struct map_line *l
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		elf_build_id(fd, build_id, sizeof(build_id));
 		e = entry_find(l, id, &st, build_id);
-		if (!e)
+		if (e)
+			retry_entry(l, e);
+		else
 			e = entry_add(l, id, &st, fd, line->path);
 	}
 	close(fd);
@@ -216,8 +235,10 @@ static struct entry *linked_in(struct libs *l, int fd, const struct stat *st, co
 		return NULL;
 	elf_build_id(fd, build_id, sizeof(build_id));
 	e = entry_find(l, LIB_CUDART, st, build_id);
-	if (e)
+	if (e) {
+		retry_entry(l, e);
 		return e;
+	}
 	if (elf_find(fd, names, ARRAY_LEN(names), found) > 0)
 		return entry_add(l, LIB_CUDART, st, fd, path);
 	l->plain[l->plains++ % PLAIN_MAX] =
@@ -321,7 +342,9 @@ void libs_see_file(struct libs *l, const char *path, uint64_t inode)
 		return;
 	elf_build_id(fd, build_id, sizeof(build_id));
 	e = entry_find(l, (enum op_lib)id, &st, build_id);
-	if (!e)
+	if (e)
+		retry_entry(l, e);
+	else
 		e = entry_add(l, (enum op_lib)id, &st, fd, path);
 	close(fd);
 	if (e) {

@@ -27,6 +27,7 @@ struct entry {
 	int fd; /* of the library, for launches attached later */
 	bool guarded; /* nobody writes to it without our knowing */
 	bool given_up; /* ... somebody wanted to: it is not touched again */
+	bool busy; /* somebody has it open for writing: not attached to yet */
 	struct user *user;
 	size_t users;
 	uint64_t unused_since;

@@ -13,7 +13,7 @@ in_mode() {
 	db=$dir/$mode.db
 	callers=
 	for op in "$@"; do
-		hold "$op" $count 3 1 n 4096
+		hold "$op" $count 3 1 n 4096 2 # for NCCL elements of 32 bits
 		callers="$callers $caller"
 	done
 	trace_with --attach "$mode"
@@ -44,6 +44,7 @@ in_mode() {
 check_bytes() {
 	case $2 in
 	*Launch*) want=0 ;;
+	nccl*) want=$((count * 4096 * 4)) ;;
 	*Alloc*) want=$((count * (count - 1) / 2)) ;;
 	*) want=$((count * 4096)) ;;
 	esac

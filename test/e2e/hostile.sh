@@ -61,12 +61,14 @@ fakes = {
     "data": symbols_to(0),
     "no-sections": real[:40] + struct.pack("<Q", 2**64 - 64) + real[48:],  # still a library
 }
+fakes["written"] = real  # and still open for writing
 maps = []
 for name, data in fakes.items():
-    os.mkdir(os.path.join(sys.argv[1], name))
-    with open(os.path.join(sys.argv[1], name, "libcudart.so.13"), "w+b") as f:
+    path = os.path.join(sys.argv[1], name, "libcudart.so.13")
+    os.mkdir(os.path.dirname(path))
+    with open(path, "wb") as f:
         f.write(data)
-        f.flush()
+    with open(path, "r+b" if name == "written" else "rb") as f:
         maps.append(mmap.mmap(f.fileno(), len(data), mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC))
 print("ready", len(maps), flush=True)
 sys.stdin.readline()
@@ -108,9 +110,11 @@ is "calls of the one with the name" "calls $(calls_of "$hostile" cudaMalloc)" "$
 is "its child is to blame" "$(findings_of "$hostile" | jq '.[0].culprits[0].comm | length > 0')" true
 
 is "fakes seen" "$(sql "SELECT count(*) FROM coverage JOIN process ON process.id = process
-	WHERE pid = $fakes")" 7
+	WHERE pid = $fakes")" 8
 is "each with the reason" "$(sql "SELECT count(*) FROM coverage JOIN process ON process.id = process
-	WHERE pid = $fakes AND note <> '' AND ops = 0")" 6
+	WHERE pid = $fakes AND note <> '' AND ops = 0")" 7
+is "one that is being written" "$(sql "SELECT note FROM coverage JOIN string ON string.id = library
+	WHERE text LIKE '%/written/%'")" 'somebody has it open for writing: not traced until that is over'
 sql "SELECT text, note, ops, refused FROM coverage JOIN process ON process.id = process
 	JOIN string ON string.id = library WHERE pid = $fakes"
 is "wrong section headers, which no loader reads" "$(sql "SELECT note, ops > 0 FROM coverage
