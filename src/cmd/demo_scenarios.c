@@ -65,7 +65,7 @@ const struct scenario scenarios[] = {
 		.cause = "cpu-contention",
 		.recording = asset_cpu_contention_sql,
 		.calm_s = 4,
-		.fault_s = 4,
+		.fault_s = 2,
 		.intruder = { "node-exporter", "fluent-bit", "jupyter-kernel" },
 	},
 	{
