@@ -15,6 +15,7 @@
 #define CALM 0.7 /* of the limit: what would cost less can be taken back */
 #define LEAST 0.25 /* of the limit is for launches, whatever else costs */
 #define GAIN_MIN 0.1 /* of the limit: less is not worth giving up */
+#define PART_MIN 0.5 /* of what is too much */
 
 #define PERIOD_NS SECOND_NS /* of the windows in which launches are seen */
 #define ON_MIN_NS 20000000ull /* shorter ones would be all coming and going */
@@ -132,12 +133,16 @@ static void windows(const struct budget *b, struct budget_plan *ret)
 
 /* ---- the order ---- */
 
-/* Would it help to give this up, too? */
+/*
+ * Would it help to give this up, too? Not where something else costs the most by far: then it would be
+ * lost for nothing.
+ */
 static bool gains(const struct budget *b, const struct budget_sample *s, enum shed what)
 {
 	double part[SHED_COUNT] = { s->launches, b->stacks, b->detail };
+	double over = what == SHED_launches ? 0 : b->rest - b->limit;
 
-	return part[what] >= GAIN_MIN * b->limit;
+	return part[what] >= GAIN_MIN * b->limit && part[what] >= PART_MIN * over;
 }
 
 static bool settled(const struct budget *b)

@@ -85,7 +85,8 @@ is "$python became $last: right, wrong, missing" "$counts" "389 0 0"
 stacks_of "$last" become "$sim/calls" --sleep-us 1000 cudaEventSynchronize 3000 1
 is "$last became a program in C: right, wrong, missing" "$counts" "2 0 0"
 calls_where() {
-	sql "SELECT count(*) FROM call JOIN op ON op.id = op JOIN thread ON thread.id = thread
+	"$python" -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())' "$db" \
+		"SELECT count(*) FROM call JOIN op ON op.id = op JOIN thread ON thread.id = thread
 		JOIN process ON process.id = process
 		WHERE symbol = 'cudaEventSynchronize' AND pid = $caller AND $1"
 }

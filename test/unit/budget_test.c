@@ -238,6 +238,9 @@ TEST(budget_does_not_give_up_what_gains_nothing)
 	h.calls = 0.05;
 	run(&h, 60 * S);
 	CHECK_U64((uint64_t)h.changes, 0);
+	h.stacks = 0.0015; /* without lines it would be as far over the limit */
+	run(&h, 60 * S);
+	CHECK_U64((uint64_t)h.changes, 0);
 	return 0;
 }
 
