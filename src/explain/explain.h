@@ -131,10 +131,12 @@ struct finding {
 	uint32_t pid, tid;
 	char node[65], comm[COMM_LEN], thread_comm[COMM_LEN], cmdline[256], op[64];
 	char cgroup[CGROUP_LEN];
+	bool ranked, by_ranked;
+	bool counted; /* `count` is of waits, though there is no chain */
+	struct thing object;
 	struct culprit culprit[CULPRITS_MAX];
 	struct cgroup_share group[GROUPS_MAX]; /* of all culprits, those not shown too */
 	int culprits, groups;
-	struct thing object;
 	struct chain chain; /* the one with most of it; 0 hops: none, it waited for nobody */
 	uint64_t hop_ns[HOPS_MAX]; /* of all chains that begin like this one, up to that hop */
 	struct line where; /* of the thread that waited */
@@ -158,8 +160,6 @@ struct finding {
 	/* Which rows of `call` can carry it: bits of enum state and of enum op_class. */
 	uint32_t states, places;
 	int fixes, effects;
-	bool ranked, by_ranked;
-	bool counted; /* `count` is of waits, though there is no chain */
 };
 
 struct op_summary {

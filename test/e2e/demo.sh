@@ -36,6 +36,6 @@ cpu-contention cpu-contention node-exporter
 gpu-steal gpu-shared batch-infer
 END
 is "scenarios" "$("$culprit" demo | wc -l)" 7
-runs "--gpu and --no-gpu" 1 "$culprit" demo --gpu --no-gpu incident
+runs "--gpu and --no-gpu" 2 "$culprit" demo --gpu --no-gpu incident
 runs "an unknown scenario" 1 "$culprit" demo nonsense
 has "... is named" "$dir/err" nonsense
