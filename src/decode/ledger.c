@@ -39,10 +39,15 @@ int ledger_take(struct ledger *l, uint32_t index, const struct tally *live, stru
 	if (!l->seen[index])
 		l->seen[index] = xcalloc(1, sizeof(struct tally));
 	was = l->seen[index];
-	if (live->calls == was->calls && live->done == was->done)
+	if (__atomic_load_n(&live->calls, __ATOMIC_RELAXED) == was->calls &&
+	    __atomic_load_n(&live->done, __ATOMIC_RELAXED) == was->done)
 		return 0;
-	memcpy(&now, live,
-	       sizeof(now)); /* the thread goes on writing; what it adds comes next time */
+	/*
+	 * The thread goes on writing; what it adds comes next time. Read once: a number that is read again
+	 * for the difference is older or newer than the one that is kept, and calls get lost between.
+	 */
+	memcpy(&now, live, sizeof(now));
+	__asm__ volatile("" : : "r"(&now) : "memory");
 	*ret = (struct op_delta){
 		.serial = now.serial,
 		.op = &op_table[now.op],
