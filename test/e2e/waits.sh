@@ -4,6 +4,18 @@
 # shellcheck source=test/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
+# Each wait is made once. The kernel does not report a wake-up or switch now and then (one that happens
+# inside another), and then its chain ends too early: up to three tries, each said.
+if [ -z "${TRY:-}" ]; then
+	for try in 1 2 3; do
+		TRY=$try sh "$0" "$@" >"$dir/try" 2>&1 && right=1 && break
+		[ $try = 3 ] || note "try $try: $(grep FAIL "$dir/try" | tr '\n' ';')"
+	done
+	cat "$dir/try"
+	[ -n "${right:-}" ]
+	exit
+fi
+
 head -c 16m /dev/urandom >"$dir/data"
 sync "$dir/data"
 trace_with --record-all --ring 64m
