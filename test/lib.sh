@@ -237,6 +237,20 @@ train() {
 	started="$started $training"
 }
 
+# Every CPython of this machine that lines can be told of, one a line: "VERSION PATH".
+interpreters() {
+	for interpreter in /usr/bin/python3.[0-9]* /usr/local/bin/python3.[0-9]* \
+		"${HOME:-/root}"/.pyenv/versions/3.*/bin/python3.[0-9]*; do
+		case $interpreter in
+		*config* | *-dbg) continue ;;
+		esac
+		version=$("$interpreter" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null) || continue
+		case $version in
+		3.9.* | 3.1[0-4].*) echo "$version $interpreter" ;;
+		esac
+	done
+}
+
 # ---- the trace
 
 sql() {

@@ -49,12 +49,8 @@ else:
 EOF
 
 found=0
-for interpreter in "$python" "${HOME:-/root}"/.pyenv/versions/3.*/bin/python3; do
-	version=$("$interpreter" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null) || continue
-	case $version in
-	3.9.* | 3.1[0-4].*) ;;
-	*) continue ;;
-	esac
+interpreters >"$dir/interpreters"
+while read -r version interpreter; do
 	found=$((found + 1))
 	rm -f "$db"*
 	waiting "$interpreter" "$dir/gil.py"
@@ -65,5 +61,5 @@ for interpreter in "$python" "${HOME:-/root}"/.pyenv/versions/3.*/bin/python3; d
 	"$culprit" explain --db "$db" --json >"$dir/explained"
 	is "$version: cause, culprit's function and line, who waited" \
 		"$("$python" "$dir/holder.py" "$caller" <"$dir/explained")" "gil hog loop gpu"
-done
+done <"$dir/interpreters"
 at_least "interpreters" $found 1

@@ -61,22 +61,14 @@ stacks_of() {
 }
 
 found=0 churn=${CHURN:-10000}
-for interpreter in /usr/bin/python3.[0-9]* /usr/local/bin/python3.[0-9]* \
-	"${HOME:-/root}"/.pyenv/versions/3.*/bin/python3.[0-9]*; do
-	version=$("$interpreter" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null) || continue
-	case $version in
-	3.9.* | 3.1[0-4].*) ;;
-	*) continue ;;
-	esac
-	case $interpreter in
-	*config* | *-dbg) continue ;;
-	esac
+interpreters >"$dir/interpreters"
+while read -r version interpreter; do
 	found=$((found + 1)) last=$interpreter
 	stacks_of "$interpreter"
 	is "$version ($interpreter): right, wrong, missing" "$counts" "387 0 0"
 	stacks_of "$interpreter" churn "$churn"
 	is "$version: made and freed" "$counts" "$churn 0 0"
-done
+done <"$dir/interpreters"
 at_least "interpreters" $found 1
 
 # Another program in the same process: with another interpreter, then with none.
