@@ -260,6 +260,35 @@ static uint64_t futex_of(int pid, int tid)
 	return strtoull(at, NULL, 16);
 }
 
+/* How often a thread gave up its CPU. One that waits for the interpreter's lock looks up every 5 ms, one
+ * that waits for another lock sleeps on. */
+static long switches_of(int pid, int tid)
+{
+	char path[64], text[4096];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	if (file_read(path, text, sizeof(text), NULL))
+		return -1;
+	at = strstr(text, "\nvoluntary_ctxt_switches:");
+	return at ? strtol(strchr(at, ':') + 1, NULL, 10) : -1;
+}
+
+/* The thread has arrived at the lock that nobody gives back, and sleeps. */
+static bool settled(const struct python *py)
+{
+	struct timespec pause = { .tv_nsec = 50000000 };
+
+	for (int i = 0; i < 200; i++) {
+		long before = switches_of(py->pid, py->wait);
+
+		nanosleep(&pause, NULL);
+		if (before > 0 && switches_of(py->pid, py->wait) == before && futex_of(py->pid, py->wait))
+			return true;
+	}
+	return false;
+}
+
 TEST(names_tell_the_lock_of_python_from_others)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };
@@ -273,6 +302,11 @@ TEST(names_tell_the_lock_of_python_from_others)
 		python_stop(&py);
 		names_free(n);
 		return 0; /* none, or one from before 3.8 */
+	}
+	if (!settled(&py)) {
+		python_stop(&py);
+		names_free(n);
+		CHECK(!"the waiting thread does not come to rest");
 	}
 	for (int i = 0; i < 3000 && (waits < 100 || other_waits < 20); i++) {
 		uint64_t addr;
