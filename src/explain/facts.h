@@ -111,6 +111,7 @@ struct thread_facts {
 	double quiet_kernel; /* share of its time in the kernel while it has few page faults */
 	double quiet_host_ns; /* running between calls for each launch; negative: not known */
 	double quiet_launch_ns; /* all time for each launch; negative: not known */
+	double quiet_round_ns; /* all time from one synchronisation to the next; negative: not known */
 	int64_t rank; /* meant only where it is `ranked` */
 	bool ranked;
 	bool always_faults; /* it never has few page faults */
@@ -245,6 +246,12 @@ bool facts_same_job(const struct facts *f, int64_t process, int64_t other);
 /* host.c: the part of that which is about running between calls. */
 void facts_loads(struct facts *f);
 uint64_t second_host(const struct thread_facts *t, const struct second *s);
+
+/* Well, but before or after one of that kind: a part of it may be of that kind, too. */
+bool second_beside(const struct thread_facts *t, const struct second *s, enum load load);
+
+/* How often it waited until the GPU had done everything. */
+uint64_t second_drains(const struct second *s);
 /* ... beyond what is usual for so many launches, where the program's own work is the trouble. */
 uint64_t second_excess(const struct thread_facts *t, const struct second *s);
 

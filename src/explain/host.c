@@ -10,6 +10,8 @@
  * That alone is no loss: both may be equally fast. The GPU is known to be idle between the end of a
  * synchronisation and the next launch, and during long stretches of work between two calls.
  */
+#include <stdlib.h>
+
 #include "base/util.h"
 #include "explain/facts.h"
 
@@ -31,10 +33,15 @@ struct pulse {
 	uint64_t launches, drains, drain_ns;
 };
 
+uint64_t second_drains(const struct second *s)
+{
+	return second_calls(s, CLASS_SYNC) + s->blocking_copies;
+}
+
 static void add_pulse(struct pulse *p, const struct second *s)
 {
 	p->launches += s->launches;
-	p->drains += second_calls(s, CLASS_SYNC) + s->blocking_copies;
+	p->drains += second_drains(s);
 	p->drain_ns += s->sync_wait_ns + (s->blocking_copies ? s->class[CLASS_COPY].ns : 0);
 }
 
@@ -142,10 +149,41 @@ static enum load load_of(const struct facts *f, const struct thread_facts *t,
 	return percent(idle_host(s), total) >= IDLE_MIN_PCT ? LOAD_work : LOAD_none;
 }
 
+static int by_size(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * How long it takes from one synchronisation to the next, also where graphs are launched. The median: a
+ * second in which the trouble begins or ends is neither well nor ill.
+ */
+static void find_round(struct thread_facts *t)
+{
+	double *round = xcalloc((size_t)t->seconds + 1, sizeof(*round));
+	uint64_t total = 0;
+	int n = 0;
+
+	for (int i = 0; i < t->seconds; i++) {
+		const struct second *s = &t->second[i];
+
+		if (s->load != LOAD_none || s->warm_up || !second_drains(s))
+			continue;
+		round[n++] = (double)second_total(s) / (double)second_drains(s);
+		total += second_total(s);
+	}
+	qsort(round, (size_t)n, sizeof(*round), by_size);
+	t->quiet_round_ns = total >= QUIET_NS ? round[n / 2] : -1;
+	free(round);
+}
+
 static void find_quiet(struct thread_facts *t)
 {
 	uint64_t host = 0, launches = 0, total = 0;
 
+	find_round(t);
 	for (int i = 0; i < t->seconds; i++) {
 		const struct second *s = &t->second[i];
 
@@ -170,20 +208,20 @@ void facts_loads(struct facts *f)
 	}
 }
 
-/* The seconds beside it may be partly of the same kind. */
-static bool beside_work(const struct thread_facts *t, const struct second *s)
+bool second_beside(const struct thread_facts *t, const struct second *s, enum load load)
 {
 	long i = s - t->second;
 
-	return (i > 0 && t->second[i - 1].load == LOAD_work) ||
-	       (i + 1 < t->seconds && t->second[i + 1].load == LOAD_work);
+	return s->load == LOAD_none && !s->warm_up &&
+	       ((i > 0 && t->second[i - 1].load == load) ||
+		(i + 1 < t->seconds && t->second[i + 1].load == load));
 }
 
 uint64_t second_excess(const struct thread_facts *t, const struct second *s)
 {
 	uint64_t host = second_host(t, s), usual = 0;
 
-	if (s->load != LOAD_work && (s->load != LOAD_none || s->warm_up || !beside_work(t, s)))
+	if (s->load != LOAD_work && !second_beside(t, s, LOAD_work))
 		return 0;
 	if (t->quiet_host_ns >= 0)
 		usual = (uint64_t)(t->quiet_host_ns * (double)s->launches);

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* launch-bound: kernels so small that launching them takes longer than running them. See host.c. */
+/*
+ * launch-bound: kernels so small that launching them takes longer than running them. See host.c. Lost is
+ * what a round takes longer than it does when the thread is well, as with graphs; where it never is, or
+ * where its rounds were not shorter then, nothing is known of the kernels, and it is all of the launching.
+ */
+#include "base/util.h"
 #include "explain/measure.h"
 
 static uint64_t launching(const struct facts *f, const struct thread_facts *t,
 			  const struct second *s)
 {
+	uint64_t host = second_host(t, s), total = second_total(s);
+	double usual = t->quiet_round_ns * (double)second_drains(s);
+	bool known = usual > 0 && usual < (double)total;
+
 	(void)f;
-	return s->load == LOAD_launches ? second_host(t, s) : 0;
+	if (s->load != LOAD_launches && !(known && second_beside(t, s, LOAD_launches)))
+		return 0;
+	return known ? min_u64(host, total - (uint64_t)usual) : host;
 }
 
 bool rule_launch_bound(const struct facts *f, const struct thread_facts *first, int n,
@@ -35,7 +46,7 @@ bool rule_launch_bound(const struct facts *f, const struct thread_facts *first, 
 			ret->basis, sizeof(ret->basis),
 			"%.1f us of the host for each launch, in short gaps; synchronising took %.0f %% "
 			"of the time: the GPU had caught up",
-			(double)m.lost / 1e3 / (double)m.launches, percent(m.gpu_wait, m.affected));
+			(double)(m.affected - min_u64(m.gpu_wait, m.affected)) / 1e3 / (double)m.launches, percent(m.gpu_wait, m.affected));
 		add_fix(ret, "launch many at once: CUDA graphs (torch.cuda.graph, "
 			     "torch.compile(mode=\"reduce-overhead\"))");
 		add_fix(ret,

@@ -33,6 +33,49 @@ TEST(launch_bound_is_many_launches_in_short_gaps)
 	return 0;
 }
 
+/* The same work as a graph took 5 ms from one synchronisation to the next, of which it now takes 20. */
+TEST(launch_bound_loses_what_a_round_takes_longer)
+{
+	struct finding f;
+
+	scene_init(&scene);
+	for (int i = 0; i < 3; i++) {
+		struct second *s = scene_second(&scene, 0);
+
+		in_gap(s, STATE_RUN, 50 * MS);
+		in_call(s, CLASS_SYNC, STATE_RUN, 950 * MS);
+		called(s, CLASS_GRAPH, 200);
+		called(s, CLASS_SYNC, 200);
+	}
+	for (int i = 0; i < 4; i++)
+		launches(100000, 50, 10 * MS);
+	CHECK_ONLY(&scene, "launch-bound");
+	CHECK(scene_judge(&scene, rule_launch_bound, &f));
+	CHECK_U64(f.lost_ns, 4 * 750 * MS);
+	return 0;
+}
+
+/* When it was idle its rounds were long: that says nothing of the kernels. */
+TEST(launch_bound_does_not_take_idle_time_for_usual)
+{
+	struct finding f;
+
+	scene_init(&scene);
+	for (int i = 0; i < 3; i++) {
+		struct second *s = scene_second(&scene, 0);
+
+		in_gap(s, STATE_SLEEP, 990 * MS);
+		in_call(s, CLASS_SYNC, STATE_RUN, 10 * MS);
+		called(s, CLASS_LAUNCH, 10);
+		called(s, CLASS_SYNC, 10);
+	}
+	for (int i = 0; i < 4; i++)
+		launches(100000, 50, 10 * MS);
+	CHECK(scene_judge(&scene, rule_launch_bound, &f));
+	CHECK_U64(f.lost_ns, 3960 * MS);
+	return 0;
+}
+
 /* A thousand in the queue at each synchronisation: the GPU is behind, not the host. */
 TEST(launch_bound_is_silent_when_the_gpu_is_behind)
 {
