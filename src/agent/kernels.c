@@ -23,7 +23,8 @@
 #define TEXT_CAP 512
 #define STORE_NS (5 * 1000000000ull)
 #define ASK_MAX 64 /* symbols in one second: tables can be large */
-#define LEARN_NS (3 * 1000000000ull)
+#define LEARN_LOOKS 3 /* seconds in which launches were seen, for the time may be one of hiding them */
+#define LEARN_NS (60 * 1000000000ull)
 #define LEARN_AGAIN_NS (10 * 1000000000ull)
 #define LEARN_AGAIN_MAX_NS (600 * 1000000000ull)
 #define UNKNOWN_MIN_PCT 1 /* of the launches of a second: worth learning */
@@ -80,7 +81,7 @@ struct kernels {
 	bool learning;
 	uint64_t learn_at, learn_until, again_ns;
 	uint64_t launched, unknown; /* in this second */
-	unsigned learned; /* in this window */
+	unsigned learned, looked; /* in this window */
 	/* While reading and storing: */
 	const struct roster *roster;
 	struct store *store;
@@ -337,20 +338,26 @@ static void find_symbols(struct kernels *k)
 
 /* ---- learning ---- */
 
+static void stop_learning(struct kernels *k, struct capture *capture)
+{
+	capture_learn_kernels(capture, false);
+	k->learning = false;
+	k->again_ns = k->learned ? LEARN_AGAIN_NS : min_u64(2 * k->again_ns, LEARN_AGAIN_MAX_NS);
+	k->learn_at = k->now + k->again_ns;
+}
+
 static void learn(struct kernels *k, struct capture *capture)
 {
-	bool worth = k->unknown * 100 >= k->launched * UNKNOWN_MIN_PCT && k->unknown;
+	bool worth = k->unknown && k->unknown * 100 >= k->launched * UNKNOWN_MIN_PCT;
 
-	if (k->learning && (k->now >= k->learn_until || !worth)) {
-		capture_learn_kernels(capture, false);
-		k->learning = false;
-		k->again_ns =
-			k->learned ? LEARN_AGAIN_NS : min_u64(2 * k->again_ns, LEARN_AGAIN_MAX_NS);
-		k->learn_at = k->now + k->again_ns;
-	} else if (!k->learning && worth && k->now >= k->learn_at) {
+	if (k->learning) {
+		k->looked += k->launched > 0;
+		if (k->looked >= LEARN_LOOKS || k->now >= k->learn_until || (k->launched && !worth))
+			stop_learning(k, capture);
+	} else if (worth && k->now >= k->learn_at) {
 		capture_learn_kernels(capture, true);
 		k->learning = true;
-		k->learned = 0;
+		k->learned = k->looked = 0;
 		k->learn_until = k->now + LEARN_NS;
 	}
 }

@@ -56,3 +56,19 @@ has "explain: the most frequent one" "$dir/said" "axpy_kernel"
 is "as JSON" "$("$culprit" explain --db "$db" --pid "$fresh" --json |
 	jq -c '.processes[0].kernels | [.launches, .named, .by_kernel[0].name, .by_library[1].name]')" \
 	'[2550,2400,"axpy_kernel","libcublasLt"]'
+
+# Started before, and in a storm, whose launches are seen for a small part of the time.
+export SIM_KERNEL_US=0 SIM_LAUNCH_US=2
+waiting "$sim/kernels" --warm --storm 10000000
+storm=$caller
+go "$storm"
+budget=1
+trace
+named() {
+	[ "$(sql "SELECT count(*) FROM kernel_totals WHERE pid = $storm AND kernel IN ('axpy_kernel', 'at::native::relu')
+		AND library LIKE '%/kernels'")" -eq 2 ]
+}
+soon 60 named || die "the kernels of a storm have no names: $(kernels_of "$storm" | tr '\n' ' ')"
+untrace
+stop "$storm"
+at_least "launches that were not looked at meanwhile" "$(sql "SELECT sum(calls) FROM shed WHERE what = 'launches'")" 1000
