@@ -105,14 +105,14 @@ static __noinline int take_shape(struct pt_regs *ctx, __u64 op, struct frame *f)
 
 	if (op >= OP_SLOTS || !f)
 		return 0;
-	if (shapes[op].words) {
-		take_struct(&shapes[op], reg[1], f);
+	if (shapes[SLOT(op)].words) {
+		take_struct(&shapes[SLOT(op)], reg[1], f);
 		return 0;
 	}
-	bytes = shapes[op].unit;
+	bytes = shapes[SLOT(op)].unit;
 	for (int i = 0; i < 3; i++)
-		if (shapes[op].factor[i])
-			bytes *= argument(reg, REG_SP(ctx), shapes[op].factor[i]);
+		if (shapes[SLOT(op)].factor[i])
+			bytes *= argument(reg, REG_SP(ctx), shapes[SLOT(op)].factor[i]);
 	f->bytes = bytes;
 	return 0;
 }

@@ -259,7 +259,7 @@ static __always_inline void drop_dead_frames(struct thread *t, __u64 sp)
 	for (int i = 0; i < DEPTH; i++) {
 		__u32 top = t->depth - 1;
 
-		if (!t->depth || top >= DEPTH || t->frame[top].sp > sp)
+		if (!t->depth || top >= DEPTH || t->frame[index_below(top, DEPTH)].sp > sp)
 			return;
 		t->depth = top;
 		count(loss[LOSS_no_return]);
@@ -274,8 +274,8 @@ static __always_inline struct work_on launched_on(struct pt_regs *ctx, __u32 op)
 
 	if (op >= OP_SLOTS)
 		return on_stream(stream);
-	if (op_args[op].stream)
-		stream = argument(reg, REG_SP(ctx), op_args[op].stream);
+	if (op_args[SLOT(op)].stream)
+		stream = argument(reg, REG_SP(ctx), op_args[SLOT(op)].stream);
 	else if (bpf_probe_read_user(&stream, sizeof(stream), (void *)(reg[1] + CONFIG_STREAM)))
 		stream = STREAM_PER_THREAD; /* not known */
 	return on_stream(stream);
@@ -319,7 +319,7 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	if (t->depth)
 		drop_dead_frames(t, REG_SP(ctx));
 	span.depth = t->depth;
-	if (!t->depth && op_classes[op] == CLASS_LAUNCH) {
+	if (!t->depth && op_classes[SLOT(op)] == CLASS_LAUNCH) {
 		close_gap(t, op);
 		open_gap(t, op);
 		beat(t, op, t->now.ns, 0, launched_in_run(t, ctx, op));
@@ -331,7 +331,7 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	y->done++;
 	if (t->depth)
 		y->nested++;
-	if (op_classes[op] == CLASS_LAUNCH)
+	if (op_classes[SLOT(op)] == CLASS_LAUNCH)
 		count_kernel(t, ctx, op, cookie & COOKIE_IF_NO_DRIVER);
 	because = (record_all ? BECAUSE_ALL : 0) | (y->done == 1 ? BECAUSE_FIRST : 0) |
 		  (y->done & (sample_every - 1) ? 0 : BECAUSE_SAMPLED);
@@ -339,8 +339,8 @@ static __always_inline int on_count(struct pt_regs *ctx)
 		__u64 reg[8] = REG_ARGS(ctx), sp = REG_SP(ctx);
 		struct frame *frame = &t->counted;
 
-		frame->stream = argument(reg, sp, op_args[op].stream);
-		frame->aux = argument(reg, sp, op_args[op].aux);
+		frame->stream = argument(reg, sp, op_args[SLOT(op)].stream);
+		frame->aux = argument(reg, sp, op_args[SLOT(op)].aux);
 		frame->site = return_address(ctx);
 		span.frame = frame;
 		span.from = &t->now;
@@ -382,15 +382,15 @@ static __always_inline int on_enter(struct pt_regs *ctx)
 	f = &t->frame[depth];
 	f->sp = sp;
 	f->op = op;
-	f->bytes = argument(reg, sp, op_args[op].size);
-	f->stream = argument(reg, sp, op_args[op].stream);
-	f->aux = argument(reg, sp, op_args[op].aux);
-	f->out = argument(reg, sp, op_args[op].out);
-	if (shapes[op].unit)
+	f->bytes = argument(reg, sp, op_args[SLOT(op)].size);
+	f->stream = argument(reg, sp, op_args[SLOT(op)].stream);
+	f->aux = argument(reg, sp, op_args[SLOT(op)].aux);
+	f->out = argument(reg, sp, op_args[SLOT(op)].out);
+	if (shapes[SLOT(op)].unit)
 		take_shape(ctx, op, f);
-	if (memory_role[op] & ROLE_FREES)
+	if (memory_role[SLOT(op)] & ROLE_FREES)
 		memory_freed(t, f);
-	if (nccl_args[op].kind)
+	if (nccl_args[SLOT(op)].kind)
 		nccl_enter(t, f, reg);
 	y->bytes += f->bytes;
 	if (depth) {
@@ -435,17 +435,17 @@ static __always_inline int on_return(struct pt_regs *ctx)
 		tell_kernel_name(span.frame, op);
 	if (y && finish(t, y, &span))
 		tell_c_stack(ctx, op, span.frame->site, t->stack, false);
-	if (nccl_args[op].kind)
+	if (nccl_args[SLOT(op)].kind)
 		nccl_return(t, &t->frame[depth], span.ret);
 	else if (nccl_active && !depth && waits_for_device(op))
 		nccl_sync(t, &t->frame[depth]);
 	if (!depth) {
-		__u32 way = op_classes[op] == CLASS_COPY ? span.frame->aux & 7 : 0;
+		__u32 way = op_classes[SLOT(op)] == CLASS_COPY ? span.frame->aux & 7 : 0;
 
 		open_gap(t, op);
-		if (op_classes[op] == CLASS_HANDLE)
+		if (op_classes[SLOT(op)] == CLASS_HANDLE)
 			return 0;
-		if (launches_hidden() && op_classes[op] == CLASS_SYNC)
+		if (launches_hidden() && op_classes[SLOT(op)] == CLASS_SYNC)
 			t->beat_op = OP_SLOTS; /* one is told from the next by what is hidden */
 		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns,
 		     on_stream(span.frame->stream));

@@ -36,7 +36,7 @@ static __always_inline __u64 launched(struct pt_regs *ctx, __u64 op)
 
 	/* Both are loaded: the verifier wants no choice between two places of the context. */
 	asm volatile("" : "+r"(first), "+r"(second));
-	return op_args[op].aux == 1 ? first : second;
+	return op_args[SLOT(op)].aux == 1 ? first : second;
 }
 
 /* ---- counting ---- */

@@ -32,6 +32,18 @@ bool stopped = false; /* ... and at the end: detaching takes a while, counting s
 
 #define count(field) __sync_fetch_and_add(&stats.field, 1)
 
+/*
+ * An index where it is used. Verifiers before 6.13 forget what was checked when the number comes back from
+ * the stack or in another register, and the compiler leaves out what it knows.
+ */
+static __always_inline __u64 index_below(__u64 i, __u64 limit)
+{
+	asm volatile("" : "+r"(i));
+	return i < limit ? i : 0;
+}
+
+#define SLOT(op) index_below(op, OP_SLOTS)
+
 /* Who had a CPU from `start` on. */
 struct slice {
 	__u64 start;

@@ -95,10 +95,10 @@ static __noinline int memory_got(struct thread *t, const struct frame *f, __u64 
 		return 0;
 	fresh.size = f->bytes;
 	fresh.stamp = t->frame[0].at.ns;
-	fresh.kind = (memory_role[op] & ROLE_KIND) - 1;
+	fresh.kind = (memory_role[SLOT(op)] & ROLE_KIND) - 1;
 	fresh.device = on_device(fresh.kind) ? (__s32)t->device - 1 : -1;
 	key.ptr = f->aux;
-	if (!failed && !(memory_role[op] & ROLE_AUX) &&
+	if (!failed && !(memory_role[SLOT(op)] & ROLE_AUX) &&
 	    (bpf_probe_read_user(&key.ptr, sizeof(key.ptr), (void *)f->out) || !key.ptr))
 		return 0;
 	m = memory_of(&key.owner, fresh.device, fresh.kind);
@@ -195,7 +195,7 @@ static __noinline int memory_kept(struct thread *t, const struct frame *f)
 static __always_inline void memory_return(struct thread *t, const struct frame *f, __u64 op,
 					  bool failed)
 {
-	__u8 role = memory_role[op];
+	__u8 role = memory_role[SLOT(op)];
 
 	if (op == OP_cudaSetDevice && !failed)
 		t->device = (__u32)f->aux + 1;

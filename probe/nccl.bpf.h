@@ -200,7 +200,7 @@ static __always_inline void nccl_split(struct nccl_call *n, const struct nccl_ke
 static __always_inline void nccl_enter_comm(struct nccl_call *n, const struct frame *f, __u32 op,
 					    const __u64 reg[8], const struct nccl_process *p)
 {
-	const struct nccl_args *a = &nccl_args[op];
+	const struct nccl_args *a = &nccl_args[SLOT(op)];
 	__u32 shift = a->how == NCCL_HOW_ID ? BY_VALUE_ARGS : 0;
 	struct nccl_key key = { .comm = f->aux, .pid = bpf_get_current_pid_tgid() >> 32 };
 
@@ -252,7 +252,7 @@ static __noinline int nccl_made(struct thread *t, struct frame *f, __u64 at, __s
 
 static __always_inline void nccl_return_comm(struct thread *t, struct frame *f, __u32 op)
 {
-	if (nccl_args[op].how != NCCL_HOW_ALL) {
+	if (nccl_args[SLOT(op)].how != NCCL_HOW_ALL) {
 		nccl_made(t, f, f->out, t->nccl.rank);
 		return;
 	}
@@ -279,7 +279,7 @@ static __always_inline void nccl_enter_coll(struct nccl_call *n, struct frame *f
 {
 	struct nccl_key key = { .comm = f->aux, .pid = bpf_get_current_pid_tgid() >> 32 };
 	struct nccl_comm *c = nccl_comm_of(&key, p->epoch);
-	const struct nccl_args *a = &nccl_args[op];
+	const struct nccl_args *a = &nccl_args[SLOT(op)];
 
 	n->type = argument(reg, f->sp, a->type);
 	n->redop = a->redop ? (__s32)argument(reg, f->sp, a->redop) : -1;
@@ -291,7 +291,8 @@ static __always_inline void nccl_enter_coll(struct nccl_call *n, struct frame *f
 	n->number = 0;
 	if (!c)
 		return;
-	n->seq = __sync_fetch_and_add(op_classes[op] == CLASS_P2P ? &c->p2p : &c->calls, 1) + 1;
+	n->seq = __sync_fetch_and_add(op_classes[SLOT(op)] == CLASS_P2P ? &c->p2p : &c->calls, 1) +
+		 1;
 	__sync_fetch_and_add(&c->bytes, f->bytes);
 	n->number = c->number;
 	n->hash = c->hash;
@@ -348,7 +349,8 @@ static __always_inline void nccl_return_coll(struct thread *t, const struct fram
 static __always_inline bool nccl_inside(const struct thread *t)
 {
 	for (__u32 i = 0; i < DEPTH; i++)
-		if (i < t->depth && t->frame[i].op < OP_SLOTS && nccl_args[t->frame[i].op].kind)
+		if (i < t->depth && t->frame[i].op < OP_SLOTS &&
+		    nccl_args[SLOT(t->frame[i].op)].kind)
 			return true;
 	return false;
 }
@@ -371,13 +373,13 @@ static __noinline int nccl_enter(struct thread *t, struct frame *f, const __u64 
 	t->nccl.sp = f->sp;
 	t->nccl.hash = t->nccl.parent = t->nccl.seq = 0;
 	t->nccl.color = t->nccl.key = 0;
-	switch (nccl_args[op].kind) {
+	switch (nccl_args[SLOT(op)].kind) {
 	case NCCL_COLL:
 	case NCCL_COMM:
 		p = nccl_process_of(pid, t->now.ns);
 		if (!p)
 			t->nccl.number = 0;
-		else if (nccl_args[op].kind == NCCL_COLL)
+		else if (nccl_args[SLOT(op)].kind == NCCL_COLL)
 			nccl_enter_coll(&t->nccl, f, op, reg, p);
 		else
 			nccl_enter_comm(&t->nccl, f, op, reg, p);
@@ -402,7 +404,7 @@ static __noinline int nccl_return(struct thread *t, struct frame *f, __s32 ret)
 	op = f->op;
 	if (op >= OP_SLOTS)
 		return 0;
-	switch (nccl_args[op].kind) {
+	switch (nccl_args[SLOT(op)].kind) {
 	case NCCL_COLL:
 		nccl_return_coll(t, f, op, ret);
 		break;
@@ -424,8 +426,8 @@ static __noinline int nccl_return(struct thread *t, struct frame *f, __s32 ret)
 /* A copy without a stream waits for the device, too. */
 static __always_inline bool waits_for_device(__u32 op)
 {
-	return op < OP_SLOTS && (op_classes[op] == CLASS_SYNC ||
-				 (op_classes[op] == CLASS_COPY && !op_args[op].stream));
+	return op < OP_SLOTS && (op_classes[SLOT(op)] == CLASS_SYNC ||
+				 (op_classes[SLOT(op)] == CLASS_COPY && !op_args[SLOT(op)].stream));
 }
 
 static __noinline int nccl_sync(struct thread *t, struct frame *f)
@@ -447,7 +449,7 @@ static __noinline int nccl_sync(struct thread *t, struct frame *f)
 	t->nccl.process = generation << 1 | !!p;
 	if (!p || !p->waiting)
 		return 0;
-	covers = !op_args[op].stream || f->stream == p->stream;
+	covers = !op_args[SLOT(op)].stream || f->stream == p->stream;
 	if (!covers && p->other_told)
 		return 0;
 	if (covers)

@@ -42,13 +42,13 @@ static __noinline __u32 tally_new(struct thread *t, __u32 op)
 	y->op = op;
 	barrier();
 	y->serial = t->serial;
-	t->tally[op] = i + 1;
+	t->tally[SLOT(op)] = i + 1;
 	return i + 1;
 }
 
 static __always_inline struct tally *tally_of(struct thread *t, __u32 op)
 {
-	__u32 i = t->tally[op];
+	__u32 i = t->tally[SLOT(op)];
 
 	if (!i)
 		i = tally_new(t, op);
