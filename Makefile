@@ -1,6 +1,7 @@
 # make             build/culprit, static        make demo     install what is missing, build, run
 # make test        install, build, every test   make e2e      only the tests that trace (root)
 # make lab         labelled faults (root)       make bench    what a probe costs (root)
+# make vmtest      stock kernels in QEMU, T=filter
 # make fuzz        every parser, SECONDS=10     make lint     every checker        make fmt
 # make install DESTDIR= PREFIX=                 make doc      generated pages
 # make SANITIZE=address,undefined test          make V=1      show commands        make clean
@@ -17,6 +18,7 @@ PACKAGES_BUILD := gcc libc6-dev clang bpftool libbpf-dev libelf-dev zlib1g-dev l
 	liblzma-dev libiberty-dev linux-libc-dev python3
 PACKAGES_TEST := sqlite3 clang-format clang-tidy cppcheck shellcheck codespell libclang-rt-14-dev \
 	binutils procps util-linux jq iproute2 e2fsprogs
+PACKAGES_VM := qemu-system-x86 busybox-static cpio e2fsprogs
 
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Werror -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -142,7 +144,7 @@ FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c s
 	src/chain/*.c src/rank/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c src/gpu/decode.c \
 	src/gpu/xid.c \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
-	usdt.c names.c system.c environ.c))
+	usdt.c names.c system.c environ.c trouble.c))
 $(OUT)/fuzz/%.o: %.c
 	mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
@@ -157,7 +159,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe helper test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run demo/record test/soak test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
+SCRIPTS  := .ci/run demo/record test/soak test/run test/vm/run test/vm/lib.sh test/vm/init $(wildcard test/vm/jobs/*.sh) test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
 	test/gpu/overhead test/gpu/surface test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
@@ -196,6 +198,9 @@ e2e: all sim
 	sh test/run --e2e $(OUT) $(T)
 lab: all sim
 	sh test/lab/run $(OUT) "$(S)" $(DIR)
+vmtest: all sim
+	tools/setup $(PACKAGES_VM)
+	bash test/vm/run $(OUT) "$(T)"
 soak: all sim
 	sh test/soak $(OUT) $(SECONDS)
 install: all
@@ -230,7 +235,7 @@ gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
-.PHONY: all sim setup setup-test demo test e2e lab soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean
+.PHONY: all sim setup setup-test demo test e2e lab vmtest soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

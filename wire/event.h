@@ -210,7 +210,10 @@ struct tape {
 	X(disk_error, "disk requests that failed")                                                 \
 	X(disk_requeue, "disk requests that had to be given to the disk again")                    \
 	X(bounce, "data copied on its way to or from a device that cannot reach it")               \
-	X(iommu_fault, "a device was refused the memory that it asked for")
+	X(iommu_fault, "a device was refused the memory that it asked for")                        \
+	X(disk_timeout, "a disk did not answer a request in time")                                 \
+	X(disk_reset, "a disk's controller was reset")                                             \
+	X(pci_error, "a device's link reported an error")
 
 enum host_event {
 #define X(id, text) HOST_##id,
@@ -232,7 +235,7 @@ struct host_key {
 
 struct host_count {
 	__u64 first_ns, last_ns, count, ns; /* ns: of those with a length */
-	__u64 value; /* bounce: bytes; iommu_fault: the first address */
+	__u64 value; /* bounce, disk_timeout: bytes; iommu_fault: the first address */
 	__u64 cgroup; /* whose, in the unified hierarchy; 0: not known */
 	char comm[COMM_LEN];
 };

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "capture/host.h"
+#include "capture/kmsg.h"
 
 #define AWAY_NS 5000000000ull /* not listed for so long: another process of that pid */
 #define USERS_MAX 4096
@@ -190,9 +192,14 @@ static void on_error(struct gpus *g, const struct xid *xid, enum xid_source from
 	note(g, store_gpu_error(g->store, &row));
 }
 
-static void on_log(const struct xid *xid, void *arg)
+static void on_log(const char *record, size_t len, void *arg)
 {
-	on_error(arg, xid, XID_LOG);
+	struct xid xid;
+
+	if (!xid_parse_kmsg(record, len, &xid))
+		return;
+	xid.at_ns = clock_boot_ns();
+	on_error(arg, &xid, XID_LOG);
 }
 
 static void on_xid_event(const struct xid_event *event, void *arg)

@@ -5,12 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
+#include "base/fail.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/util.h"
+#include "capture/kmsg.h"
 #include "capture/names.h"
 #include "capture/system.h"
 
 #define CGROUPS_MAX 1024 /* names; then all are forgotten */
+#define TROUBLES_MAX 64 /* of devices, stored in one look */
 
 struct cgroup {
 	bool asked;
@@ -20,9 +25,12 @@ struct cgroup {
 struct hostside {
 	struct system_sampler *sampler;
 	struct hash *cgroups; /* id -> struct cgroup */
+	struct kmsg *kmsg; /* NULL: cannot be read */
 	/* While storing: */
 	struct capture *capture;
 	struct store *store;
+	unsigned troubles;
+	struct trouble trouble; /* that is stored for each of its disks */
 	int err;
 };
 
@@ -32,6 +40,9 @@ struct hostside *hostside_new(void)
 
 	h->sampler = system_new();
 	h->cgroups = hash_new(sizeof(uint64_t), sizeof(struct cgroup));
+	h->kmsg = kmsg_open();
+	if (!h->kmsg)
+		log_debug("what drivers say of their devices is not heard: %s", why(-1));
 	return h;
 }
 
@@ -40,6 +51,7 @@ void hostside_free(struct hostside *h)
 	if (!h)
 		return;
 	system_free(h->sampler);
+	kmsg_close(h->kmsg);
 	hash_free(h->cgroups);
 	free(h);
 }
@@ -109,6 +121,49 @@ static void on_event(const struct host_key *key, const struct host_count *count,
 	capture_forget_host_event(h->capture, key);
 }
 
+/* ---- what drivers say of their devices ---- */
+
+static void store_trouble(struct hostside *h, uint64_t obj, uint64_t n, const char *name)
+{
+	uint64_t now = clock_boot_ns();
+	struct host_key key = { .event = h->trouble.event, .obj = obj };
+	struct host_count count = {
+		.first_ns = now, .last_ns = now, .count = n, .value = h->trouble.value
+	};
+
+	note(h, store_host_event(h->store, &key, &count, name, ""));
+}
+
+/* A file is on a partition, and may be on any: each has a row, the disk's own alone counts. */
+static void on_disk(const char *disk, uint64_t dev, bool whole, void *arg)
+{
+	store_trouble(arg, dev, whole, disk);
+}
+
+static void on_log(const char *record, size_t len, void *arg)
+{
+	struct hostside *h = arg;
+	char name[128];
+
+	if (!trouble_parse(record, len, &h->trouble) || ++h->troubles > TROUBLES_MAX)
+		return;
+	if (h->trouble.event != HOST_disk_timeout && h->trouble.event != HOST_disk_reset) {
+		names_pci(h->trouble.device, name, sizeof(name));
+		store_trouble(h, 0, 1, name);
+	} else if (!trouble_disks(h->trouble.device, on_disk, h)) {
+		store_trouble(h, 0, 1, h->trouble.device);
+	}
+}
+
+static void store_troubles(struct hostside *h, uint64_t now)
+{
+	h->troubles = 0;
+	if (h->kmsg)
+		kmsg_poll(h->kmsg, on_log, h);
+	if (h->troubles > TROUBLES_MAX)
+		note(h, store_loss(h->store, now, "device_troubles", h->troubles - TROUBLES_MAX));
+}
+
 static void store_sample(struct hostside *h, uint64_t now)
 {
 	const struct core_sample *core;
@@ -148,6 +203,7 @@ int hostside_store(struct hostside *h, struct capture *capture, struct store *st
 	h->store = store;
 	h->err = 0;
 	capture_each_host_event(capture, on_event, h);
+	store_troubles(h, now);
 	store_sample(h, now);
 	return h->err;
 }

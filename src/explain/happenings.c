@@ -11,7 +11,8 @@
 static bool is_news(enum host_event event)
 {
 	return event == HOST_oom_kill || event == HOST_retransmit || event == HOST_disk_slow ||
-	       event == HOST_disk_error || event == HOST_bounce || event == HOST_iommu_fault;
+	       event == HOST_disk_error || event == HOST_bounce || event == HOST_iommu_fault ||
+	       event == HOST_disk_timeout || event == HOST_disk_reset || event == HOST_pci_error;
 }
 
 static struct happening *find(struct explanation *e, const struct host_facts *h)
@@ -100,6 +101,15 @@ void happening_what(const struct happening *h, char *dst, size_t cap)
 	case HOST_iommu_fault:
 		snprintf(dst, cap, "device %s was refused its memory %s times, first at 0x%llx",
 			 name, n, (unsigned long long)h->value);
+		break;
+	case HOST_disk_timeout:
+		snprintf(dst, cap, "disk %s did not answer %s requests in time", name, n);
+		break;
+	case HOST_disk_reset:
+		snprintf(dst, cap, "the controller of disk %s was reset %s times", name, n);
+		break;
+	case HOST_pci_error:
+		snprintf(dst, cap, "the PCIe link of device %s reported %s errors", name, n);
 		break;
 	default:
 		snprintf(dst, cap, "%s", "");

@@ -124,9 +124,14 @@ static bool feeds(const struct facts *f, const struct thread_facts *but, uint32_
 #define FAULT_WAIT_NS                                                                              \
 	100000000ull /* a shorter wait is not for a device that was refused something */
 
+static bool disk_gave_up(const struct host_facts *e)
+{
+	return e->event == HOST_disk_timeout || e->event == HOST_disk_reset;
+}
+
 bool facts_disk_stuck(const struct host_facts *e)
 {
-	return e->event == HOST_disk_slow && starts_with(e->name, "nvme");
+	return disk_gave_up(e) || (e->event == HOST_disk_slow && starts_with(e->name, "nvme"));
 }
 
 static bool waits_for_disk(const struct verdict *v)
@@ -139,11 +144,13 @@ static bool disk_stuck(const struct facts *f, const struct second *s, const stru
 {
 	const struct chain *c = &f->chain[w->chain].chain;
 
-	if (!waits_for_disk(&w->verdict) || w->max_ns < STUCK_NS)
+	if (!waits_for_disk(&w->verdict) || w->max_ns < FAULT_WAIT_NS)
 		return false;
 	for (int i = 0; i < f->events; i++) {
 		const struct host_facts *e = &f->event[i];
 
+		if (!disk_gave_up(e) && w->max_ns < STUCK_NS)
+			continue; /* its driver has said nothing: only as long a wait is that */
 		if (facts_disk_stuck(e) && e->obj == c->hop[w->verdict.what].obj2 &&
 		    e->at_ns + NEAR_NS >= second_start(s) && e->first_ns <= s->at_ns + NEAR_NS)
 			return true;
@@ -242,8 +249,8 @@ void facts_classify(struct facts *f)
 	for (int i = 0; i < f->events; i++) {
 		f->kills += f->event[i].event == HOST_oom_kill;
 		f->resends += f->event[i].event == HOST_retransmit;
-		f->failures += f->event[i].event == HOST_disk_slow ||
-			       f->event[i].event == HOST_iommu_fault;
+		f->failures +=
+			facts_disk_stuck(&f->event[i]) || f->event[i].event == HOST_iommu_fault;
 	}
 	for (int i = 0; i < f->threads; i++)
 		find_quiet_kernel(&f->thread[i]);

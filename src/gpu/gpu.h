@@ -110,17 +110,6 @@ struct xid_words {
 /* Never NULL: of a code that is not in the table it says so. */
 const struct xid_words *xid_words(uint32_t code);
 
-/* ---- kmsg.c ---- */
-
-struct kmsg;
-
-/* From now on. NULL: the kernel's log cannot be read here, and why() says why. */
-struct kmsg *kmsg_open(void);
-struct kmsg *kmsg_from(int fd); /* one record for each read; takes fd over */
-void kmsg_close(struct kmsg *k);
-typedef void (*xid_fn)(const struct xid *xid, void *arg);
-void kmsg_poll(struct kmsg *k, xid_fn fn, void *arg);
-
 /* ---- words.c ---- */
 
 /* Reasons to be slower that are no idleness and nobody's wish. */

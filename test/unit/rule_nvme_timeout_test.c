@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tests of explain/rule_nvme_timeout.c, on rows: no disk here can be made to hang. */
+/* Tests of explain/rule_nvme_timeout.c, on rows; test/vm/jobs/nvme-timeout.sh has a disk that hangs. */
 #include "test/unit/scene.h"
 
 #define DISK (259ull << 20 | 2)
@@ -52,6 +52,23 @@ TEST(nvme_timeout_needs_that_very_disk_and_as_long_a_wait)
 	hang(DISK, 5 * S, "nvme0n1p2", HOST_disk_slow);
 	CHECK_ONLY(&scene, "disk-read");
 	hang(DISK, 31 * S, "nvme0n1p2", HOST_disk_error);
+	CHECK_ONLY(&scene, "disk-read");
+	return 0;
+}
+
+/* Its driver says that it gave up: then a shorter wait is that, too. */
+TEST(nvme_timeout_is_told_by_the_driver)
+{
+	struct finding f;
+
+	hang(DISK, 2 * S, "nvme0n1", HOST_disk_timeout);
+	CHECK_ONLY(&scene, "nvme-timeout");
+	CHECK(scene_judge(&scene, rule_nvme_timeout, &f));
+	CHECK(strstr(f.basis, "gave up 1 requests and reset the controller 0 times"));
+	CHECK(f.evidence == EVIDENCE_INFERRED);
+	hang(DISK, 2 * S, "nvme0n1", HOST_disk_reset);
+	CHECK_ONLY(&scene, "nvme-timeout");
+	hang(DISK + 1, 2 * S, "nvme1n1", HOST_disk_timeout);
 	CHECK_ONLY(&scene, "disk-read");
 	return 0;
 }

@@ -60,8 +60,10 @@ STORE_TEST(store_names_every_host_event_and_refuses_others)
 	key.event = UINT32_MAX;
 	CHECK(store_host_event(store, &key, &count, "10.0.0.2:9000", "/a") == -EBADMSG);
 	CHECK(!store_each_host_event(store, (struct window){ 0, 0 }, list_events, got));
-	CHECK_STR(got, " exec exit fork oom_kill retransmit reclaim compaction block_io "
-		       "disk_slow disk_error disk_requeue bounce iommu_fault");
+	CHECK_STR(
+		got,
+		" exec exit fork oom_kill retransmit reclaim compaction block_io "
+		"disk_slow disk_error disk_requeue bounce iommu_fault disk_timeout disk_reset pci_error");
 	return 0;
 }
 

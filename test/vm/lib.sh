@@ -24,8 +24,8 @@ at_least() { # WHAT GOT LEAST
 	check "$1: $2 (at least $3)" $?
 }
 
-trace() { # OPTION...
-	culprit trace --db $db --budget off "$@" >/tmp/said 2>/tmp/err &
+trace() {
+	culprit trace --db "$db" --budget off >/tmp/said 2>/tmp/err &
 	tracer=$!
 	for _ in $(seq 600); do
 		grep -q tracing /tmp/err && return
@@ -38,8 +38,8 @@ trace() { # OPTION...
 }
 
 untrace() {
-	kill -INT $tracer
-	wait $tracer
+	kill -INT "$tracer"
+	wait "$tracer"
 	is "tracer's exit" $? 0
 }
 

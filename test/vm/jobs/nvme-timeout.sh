@@ -4,17 +4,18 @@
 # again; the loop that wrote a checkpoint waits for all of it.
 # append: nvme_core.io_timeout=1
 # drive: ,throttling.bps-write=65536
+# shellcheck source=test/vm/lib.sh
 . /lib.sh
 
 mount -t ext4 /dev/nvme0n1 /mnt
 trace
-work fsync /mnt/checkpoint.pt 4 0 >/tmp/before
-work direct /mnt/checkpoint.pt 15 65536 >/tmp/worked
+loop fsync /mnt/checkpoint.pt 4 0 >/tmp/before
+loop direct /mnt/checkpoint.pt 15 65536 >/tmp/worked
 cat /tmp/worked
 sleep 2
 untrace
 dmesg | grep -i nvme | tail -n 12
 tail -n 12 /tmp/said
-culprit explain --db $db >/tmp/explained
+culprit explain --db "$db" >/tmp/explained
 cat /tmp/explained
 has "the cause" /tmp/explained "Disk timeout"

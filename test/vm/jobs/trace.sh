@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # The probes load, and every call is counted.
+# shellcheck source=test/vm/lib.sh
 . /lib.sh
 
 culprit check >/tmp/check
@@ -19,7 +20,7 @@ wait $storm
 sleep 1
 untrace
 made=$(sed -n 's/^total //p' /tmp/storm)
-culprit explain --db $db --per-process --json >/tmp/explained
+culprit explain --db "$db" --per-process --json >/tmp/explained
 tail -n 15 /tmp/said
 seen=$(sed -n 's/^ *cuLaunchKernel *\([0-9,]*\) .*/\1/p' /tmp/said | tail -n 1 | tr -d ,)
 at_least "launches" "$made" 1000

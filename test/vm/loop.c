@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const char usage[] =
-	"usage: work direct|fsync FILE SECONDS BYTES\n"
+	"usage: loop direct|fsync FILE SECONDS BYTES\n"
 	"\n"
 	"Steps of 10 ms on the GPU; after each so many bytes of FILE. BYTES 0: nothing is written.\n"
 	"Prints the longest time that a write took, in ms, and how many there were.\n";
@@ -27,7 +27,7 @@ static entry find(void *lib, const char *symbol)
 	entry ret;
 
 	if (!found) {
-		(void)fprintf(stderr, "work: no %s\n", symbol);
+		(void)fprintf(stderr, "loop: no %s\n", symbol);
 		exit(1);
 	}
 	memcpy(&ret, &found, sizeof(ret));
@@ -65,9 +65,10 @@ int main(int argc, char **argv)
 	}
 	(void)snprintf(path, sizeof(path), "%s/libcuda.so.1", dir ? dir : ".");
 	lib = dlopen(path, RTLD_NOW);
-	fd = open(argv[2], O_RDWR | O_CREAT | (strcmp(argv[1], "direct") ? 0 : O_DIRECT), 0644);
+	fd = open(argv[2], O_RDWR | O_CREAT | (strcmp(argv[1], "direct") == 0 ? O_DIRECT : 0),
+		  0644);
 	if (!lib || fd < 0 || posix_memalign(&buffer, 4096, (size_t)bytes + 4096)) {
-		(void)fprintf(stderr, "work: %s\n", lib ? strerror(errno) : dlerror());
+		(void)fprintf(stderr, "loop: %s\n", lib ? strerror(errno) : dlerror());
 		return 1;
 	}
 	memset(buffer, 7, (size_t)bytes + 4096);
@@ -80,8 +81,8 @@ int main(int argc, char **argv)
 		if (!bytes)
 			continue;
 		if (pwrite(fd, buffer, (size_t)bytes, writes % 64 * bytes) != bytes)
-			(void)fprintf(stderr, "work: write: %s\n", strerror(errno));
-		if (strcmp(argv[1], "direct"))
+			(void)fprintf(stderr, "loop: write: %s\n", strerror(errno));
+		if (strcmp(argv[1], "direct") != 0)
 			(void)fsync(fd);
 		writes++;
 		longest = now() - start > longest ? now() - start : longest;

@@ -6,10 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/util.h"
-#include "gpu/gpu.h"
+#include "capture/kmsg.h"
 
 #define RECORD_MAX 8192 /* the kernel's own limit */
 #define RECORDS 256 /* in one look; the rest is read in the next */
@@ -47,10 +46,9 @@ void kmsg_close(struct kmsg *k)
 	free(k);
 }
 
-void kmsg_poll(struct kmsg *k, xid_fn fn, void *arg)
+void kmsg_poll(struct kmsg *k, kmsg_fn fn, void *arg)
 {
 	static char record[RECORD_MAX];
-	struct xid xid;
 
 	for (int i = 0; i < RECORDS; i++) {
 		ssize_t n = read(k->fd, record, sizeof(record));
@@ -59,9 +57,6 @@ void kmsg_poll(struct kmsg *k, xid_fn fn, void *arg)
 			continue; /* some were overwritten before we came */
 		if (n <= 0)
 			return;
-		if (!xid_parse_kmsg(record, (size_t)n, &xid))
-			continue;
-		xid.at_ns = clock_boot_ns();
-		fn(&xid, arg);
+		fn(record, (size_t)n, arg);
 	}
 }
