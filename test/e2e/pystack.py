@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls the GPU from every kind of Python frame there is, and writes down where it was each time.
 
-pystack.py LIBRARY OUTPUT [churn N | deep N | bench DEPTH CALLS | bench_apart DEPTH CALLS |
+pystack.py LIBRARY OUTPUT [churn N | deep N | bench DEPTH CALLS | bench_apart DEPTH CALLS | bench_modules DEPTH CALLS |
                            become PROGRAM ARGUMENT... | became]
 Each call passes a number; a line of the output is that number and the interpreter's own stack."""
 import asyncio
@@ -259,8 +259,8 @@ def bench(depth, calls):
     print((time.perf_counter_ns() - begin) // calls)
 
 
-def bench_apart(depth, calls):
-    """The same through functions that are all different, of eight modules in no order."""
+def all_different():
+    """64 functions of eight modules, in no order."""
     folder = tempfile.mkdtemp()
     sys.path.insert(0, folder)
     functions = []
@@ -275,7 +275,26 @@ def bench_apart(depth, calls):
         functions += [getattr(module, "function_%d_of_%d" % (n, m)) for n in range(8)]
     shutil.rmtree(folder)
     random.Random(7).shuffle(functions)
-    functions = functions[:depth - 3]
+    return functions
+
+
+def bench_apart(depth, calls):
+    """The same through functions that are all different."""
+    functions = all_different()[:depth - 3]
+    functions[0](functions[1:], lambda: bench(2, calls)) if functions else bench(2, calls)
+
+
+def bench_modules(depth, calls):
+    """The same through modules inside modules: each has its own function, behind two that all share."""
+    def wrapped_call(rest, last):
+        return call(rest, last)
+
+    def call(rest, last):
+        return rest[0](rest[1:], last) if rest else last()
+
+    functions = []
+    for forward in all_different()[:(depth - 3) // 3]:
+        functions += [wrapped_call, forward]
     functions[0](functions[1:], lambda: bench(2, calls)) if functions else bench(2, calls)
 
 
@@ -285,7 +304,7 @@ if what != "became":
     print("ready", flush=True)
     sys.stdin.readline()
 {"everything": everything, "churn": churn, "deep": recursive, "bench": bench,
- "bench_apart": bench_apart, "become": become, "became": became}[what](
+ "bench_apart": bench_apart, "bench_modules": bench_modules, "become": become, "became": became}[what](
     *(int(word) if word.isdigit() else word for word in given))
 out.flush()
 print("done", flush=True)
