@@ -250,6 +250,9 @@ uint64_t second_host(const struct thread_facts *t, const struct second *s);
 /* Well, but before or after one of that kind: a part of it may be of that kind, too. */
 bool second_beside(const struct thread_facts *t, const struct second *s, enum load load);
 
+/* Running in short gaps while the GPU was known to be idle, as it is after a synchronisation. */
+uint64_t second_idle_beside(const struct second *s);
+
 /* How often it waited until the GPU had done everything. */
 uint64_t second_drains(const struct second *s);
 /* ... beyond what is usual for so many launches, where the program's own work is the trouble. */

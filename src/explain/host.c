@@ -23,7 +23,9 @@
 #define LAUNCHES_MIN 5000 /* per second */
 #define LAUNCH_MAX_NS 50000ull /* of the host for each */
 #define SHORT_MIN_PCT 60.0 /* of the time between calls, in short gaps */
-#define SYNCS_MIN 500 /* per second */
+#define SYNCS_MIN                                                                                  \
+	500 /* per second, short ones; or so many of any length, if the GPU is idle beside them: */
+#define SYNCS_LONG_MIN 100
 #define SYNC_PER_LAUNCH 0.3
 #define SYNC_COST_MIN_PCT 10.0
 #define QUIET_NS 2000000000ull
@@ -103,6 +105,18 @@ static uint64_t gpu_calls(const struct second *s)
 	       s->class[CLASS_COLL].ns + s->class[CLASS_P2P].ns;
 }
 
+/* Long stretches of work are another matter. */
+uint64_t second_idle_beside(const struct second *s)
+{
+	uint64_t other = s->long_gap_ns;
+
+	for (int i = 0; i < STATE_COUNT; i++)
+		other += i == STATE_RUN ? 0 : s->gap_ns[i];
+	if (!s->steps || s->idle_ns <= other)
+		return 0;
+	return min_u64(s->idle_ns - other, s->gap_ns[STATE_RUN]);
+}
+
 static bool syncs_too_often(const struct second *s, uint64_t total)
 {
 	const struct short_sum *runtime = &s->short_sync[LAYER_RUNTIME];
@@ -110,10 +124,13 @@ static bool syncs_too_often(const struct second *s, uint64_t total)
 	const struct short_sum *brief = runtime->count > driver->count ? runtime : driver;
 	uint64_t syncs = second_calls(s, CLASS_SYNC);
 
-	return (double)syncs * 1e9 >= SYNCS_MIN * (double)total &&
-	       (double)syncs >= SYNC_PER_LAUNCH * (double)s->launches &&
-	       brief->count * 2 >= syncs &&
-	       percent(brief->ns + s->short_gap.ns, total) >= SYNC_COST_MIN_PCT;
+	if ((double)syncs < SYNC_PER_LAUNCH * (double)s->launches)
+		return false;
+	if ((double)syncs * 1e9 >= SYNCS_MIN * (double)total && brief->count * 2 >= syncs &&
+	    percent(brief->ns + s->short_gap.ns, total) >= SYNC_COST_MIN_PCT)
+		return true;
+	return (double)syncs * 1e9 >= SYNCS_LONG_MIN * (double)total &&
+	       percent(second_idle_beside(s), total) >= SYNC_COST_MIN_PCT;
 }
 
 /* Could the launches have waited for the GPU without our seeing it? */

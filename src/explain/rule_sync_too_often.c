@@ -2,7 +2,7 @@
 /*
  * sync-too-often: the thread waits for the GPU after every little work, so neither is ever ahead.
  * See host.c. Lost is what its launches take longer than usual or, where that is not known or is
- * less, the gaps beside the short synchronisations: the GPU has nothing to do in them.
+ * less, the gaps beside the short synchronisations, or those in which the GPU is known to be idle.
  */
 #include "base/util.h"
 #include "explain/measure.h"
@@ -13,6 +13,8 @@ static uint64_t beside(const struct second *s)
 		max_u64(s->short_sync[LAYER_RUNTIME].count, s->short_sync[LAYER_DRIVER].count);
 	double share;
 
+	if (2 * syncs < second_calls(s, CLASS_SYNC)) /* most are long */
+		return second_idle_beside(s);
 	if (!s->short_gap.count)
 		return 0;
 	share = 2.0 * (double)syncs / (double)s->short_gap.count;
@@ -55,9 +57,9 @@ bool rule_sync_too_often(const struct facts *f, const struct thread_facts *first
 			 m.thread->process_comm, (double)m.syncs * 1e9 / (double)m.affected);
 		snprintf(
 			ret->basis, sizeof(ret->basis),
-			"%.2f synchronisations for each launch, mostly below %.2f ms; counted are these "
-			"and the gaps on both their sides, by the distributions",
-			(double)m.syncs / (double)m.launches, (double)SHORT_SYNC_NS / 1e6);
+			"%.2f synchronisations for each launch; counted are the gaps beside them, in "
+			"which the GPU has nothing to do, or what launches take longer than usual",
+			(double)m.syncs / (double)m.launches);
 		add_fix(ret, "do not ask for results in between: .item(), .cpu(), print(tensor), "
 			     "if tensor: and cudaStreamSynchronize wait for everything queued");
 		add_fix(ret, "collect what is to be logged on the GPU, and fetch it every hundred "

@@ -86,6 +86,47 @@ TEST(sync_too_often_counts_what_launches_take_longer_than_usual)
 	return 0;
 }
 
+/* Kernels of a millisecond, each waited for: the GPU is idle for as long as the next one is prepared. */
+static void long_kernels(uint64_t syncs, uint64_t each_ns, uint64_t idle_ns)
+{
+	struct second *s = scene_second(&scene, 0);
+
+	in_gap(s, STATE_RUN, syncs * each_ns);
+	in_call(s, CLASS_SYNC, STATE_GPU, S - syncs * each_ns);
+	called(s, CLASS_LAUNCH, 2 * syncs);
+	called(s, CLASS_SYNC, syncs);
+	s->gap_hist_ns = syncs * each_ns;
+	s->long_gap_ns = each_ns >= LONG_GAP_NS ? syncs * each_ns : 0;
+	s->steps = syncs;
+	s->idle_ns = idle_ns;
+}
+
+TEST(sync_too_often_counts_idle_gaps_beside_long_waits)
+{
+	struct finding f;
+
+	scene_init(&scene);
+	for (int i = 0; i < 4; i++)
+		long_kernels(700, 430000, 290 * MS);
+	CHECK_ONLY(&scene, "sync-too-often");
+	CHECK(scene_judge(&scene, rule_sync_too_often, &f));
+	CHECK_U64(f.lost_ns, 4 * (290 * MS));
+	/* A GPU that others keep busy, long work between two waits, few of them. */
+	scene_init(&scene);
+	for (int i = 0; i < 4; i++)
+		long_kernels(700, 430000, 50 * MS);
+	CHECK(!scene_judge(&scene, rule_sync_too_often, &f));
+	scene_init(&scene);
+	for (int i = 0; i < 4; i++)
+		long_kernels(150, 2 * MS, 300 * MS);
+	CHECK(!scene_judge(&scene, rule_sync_too_often, &f));
+	scene_init(&scene);
+	for (int i = 0; i < 4; i++)
+		long_kernels(60, 800000, 200 * MS);
+	CHECK(!scene_judge(&scene, rule_sync_too_often, &f));
+	return 0;
+}
+
 TEST(sync_too_often_is_silent_when_the_waits_are_long_or_few)
 {
 	scene_init(&scene);
