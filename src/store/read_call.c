@@ -86,16 +86,26 @@ static int blamed_row(sqlite3_stmt *stmt, void *arg)
 	return ((int (*)(const struct blamed_row *, void *))to->fn)(&row, to->arg);
 }
 
+/* Of those who had a CPU or are on a chain in that time: on a busy host a trace knows very many others. */
 int store_each_blamed(struct store *s, struct window w,
 		      int (*fn)(const struct blamed_row *, void *), void *arg)
 {
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
-	int err = store_query(s,
-			      "SELECT at_ns, pid, c.text, g.text FROM blamed"
-			      " LEFT JOIN string c ON c.id=comm LEFT JOIN string g ON g.id=cgroup"
-			      " WHERE at_ns <= ?2 ORDER BY pid, at_ns",
-			      w, &stmt);
+	int err = store_query(
+		s,
+		"WITH linked(chain) AS ("
+		"SELECT chain FROM wait_second WHERE at_ns > ?1 AND at_ns <= ?2"
+		" UNION SELECT chain FROM idle_second WHERE at_ns > ?1 AND at_ns <= ?2"
+		"), met(pid) AS ("
+		"SELECT pid FROM blame_second WHERE at_ns > ?1 AND at_ns <= ?2"
+		" UNION SELECT pid FROM hop WHERE chain IN (SELECT chain FROM linked)"
+		" UNION SELECT cpu_pid FROM hop WHERE chain IN (SELECT chain FROM linked))"
+		" SELECT at_ns, pid, c.text, g.text FROM blamed"
+		" LEFT JOIN string c ON c.id=comm LEFT JOIN string g ON g.id=cgroup"
+		" WHERE run IN (SELECT id FROM run) AND pid IN (SELECT pid FROM met)"
+		" AND at_ns <= ?2 ORDER BY pid, at_ns",
+		w, &stmt);
 
 	return err ? err : store_rows(s, stmt, blamed_row, &to);
 }

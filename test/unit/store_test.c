@@ -214,10 +214,16 @@ static int list_blamed(const struct blamed_row *row, void *arg)
 
 STORE_TEST(store_keeps_where_the_blamed_belong)
 {
+	struct who who[] = { { 7, 3, 30, "etl" }, { 9, 3, 40, "gone" } };
 	char got[256] = "";
+	int64_t thread = 0;
 
-	CHECK(!trace_run(store));
+	if (make_thread(&thread))
+		return 1;
+	for (size_t i = 0; i < ARRAY_LEN(who); i++)
+		CHECK(!store_blame_second(store, thread, 40, &who[i]));
 	CHECK(!store_blamed(store, 30, 7, "etl", "/batch"));
+	CHECK(!store_blamed(store, 30, 8, "not met", "/elsewhere"));
 	CHECK(!store_blamed(store, 10, 9, "gone", ""));
 	CHECK(!store_blamed(store, 20, 7, "sh", "/user"));
 	CHECK(!store_blamed(store, 90, 7, "later", "/"));
