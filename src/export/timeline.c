@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A trace as a timeline: each kind of thing in turn, none of them held in memory. */
+#include "export/timeline.h"
+
+#include <errno.h>
+
+#include "base/fail.h"
+#include "base/util.h"
+
+static int clip(struct timeline_out *t)
+{
+	struct window span;
+	int err = store_span(t->store, &span);
+
+	if (err)
+		return err;
+	t->w.from_ns = max_u64(t->opts->window.from_ns, span.from_ns);
+	t->w.to_ns =
+		t->opts->window.to_ns ? min_u64(t->opts->window.to_ns, span.to_ns) : span.to_ns;
+	if (t->w.from_ns > t->w.to_ns)
+		return fail(-ENODATA, "nothing was traced in that time");
+	return 0;
+}
+
+static int write_all(struct timeline_out *t)
+{
+	static int (*const parts[])(struct timeline_out *) = {
+		tl_spans,       tl_findings,    tl_calls,     tl_steps,
+		tl_collectives, tl_call_chains, tl_intervals, tl_values,
+	};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < ARRAY_LEN(parts); i++) {
+		tl_sequence(t);
+		err = parts[i](t);
+	}
+	return err;
+}
+
+int export_timeline(struct store *s, const struct export_opts *opts, FILE *out,
+		    struct export_result *ret)
+{
+	struct timeline_out t = { .store = s, .opts = opts };
+	int err = clip(&t);
+
+	*ret = (struct export_result){ 0 };
+	if (!err)
+		err = tl_begin(&t);
+	if (!err) {
+		(opts->format == EXPORT_PERFETTO ? perfetto_sink : chrome_sink)(&t.sink, out,
+										t.w.from_ns);
+		err = write_all(&t);
+		t.sink.ops->finish(&t.sink);
+		t.sink.ops->free(&t.sink);
+	}
+	ret->slices = t.sink.marks;
+	ret->hidden = t.hidden;
+	tl_release(&t);
+	if (!err && (fflush(out) || ferror(out)))
+		err = fail(-EIO, "cannot be written");
+	return err;
+}

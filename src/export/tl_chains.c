@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Who waited for whom. Each hop of a chain is a slice on the thread that it is about, and an arrow
+ * leads from each to the one that it kept waiting: from the cause to the effect. A chain has no moment
+ * of its own in the store, so its slices are as long as the call or the second that it belongs to, and
+ * say how much of that it was.
+ */
+#include "export/tl_chains.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "explain/explain_int.h"
+
+#define CHAINS_KEPT 2048
+
+struct chain_book *chain_book_new(void)
+{
+	struct chain_book *b = xcalloc(1, sizeof(*b));
+
+	b->known = hash_new(sizeof(int64_t), sizeof(struct chain *));
+	return b;
+}
+
+static bool forget(const void *key, void *value, void *arg)
+{
+	(void)key;
+	(void)arg;
+	free(*(struct chain **)value);
+	return true;
+}
+
+void chain_book_free(struct chain_book *b)
+{
+	hash_each(b->known, forget, NULL);
+	hash_free(b->known);
+	free(b);
+}
+
+/* NULL: it is not stored, or *err. Names are printable. */
+static const struct chain *find(struct timeline_out *t, struct chain_book *b, int64_t id, int *err)
+{
+	struct chain **slot = hash_get(b->known, &id), *chain;
+
+	if (slot)
+		return *slot;
+	if (hash_count(b->known) >= CHAINS_KEPT)
+		hash_each(b->known, forget, NULL);
+	chain = xcalloc(1, sizeof(*chain));
+	*err = store_find_chain(t->store, id, chain);
+	if (*err) {
+		free(chain);
+		chain = NULL;
+		if (*err != -ENOENT)
+			return NULL;
+		*err = 0;
+	}
+	for (int i = 0; chain && i < chain->hops; i++) {
+		struct hop raw = chain->hop[i];
+
+		text_safe(chain->hop[i].comm, sizeof(raw.comm), raw.comm);
+		text_safe(chain->hop[i].name, sizeof(raw.name), raw.name);
+	}
+	*(struct chain **)hash_put(b->known, &id) = chain;
+	return chain;
+}
+
+enum shade shade_of(uint64_t ns, uint64_t whole_ns)
+{
+	double share = whole_ns ? (double)ns / (double)whole_ns : 0;
+
+	return share >= 0.2 ? SHADE_HIGH : share >= 0.05 ? SHADE_MEDIUM : SHADE_LOW;
+}
+
+static void put_hop_args(struct mark *m, const struct hop *hop)
+{
+	if (hop->object != OBJECT_none)
+		mark_str(m, "object", object_names[hop->object]);
+	if (hop->name[0])
+		mark_str(m, "name", hop->name);
+	if (STATE_RUNNABLE(hop->state) && hop->cpu_pid && hop->cpu_pid != PID_IRQ)
+		mark_u64(m, "pid on the CPU", hop->cpu_pid);
+	if (STATE_RUNNABLE(hop->state))
+		mark_u64(m, "cpu", hop->cpu);
+	if (hop->device[0])
+		mark_str(m, "interrupt of", hop->device);
+}
+
+static void put_wait_args(struct mark *m, const struct chain_use *use)
+{
+	mark_f64(m, "ms", (double)use->ns / 1e6);
+	if (use->count)
+		mark_u64(m, "times", use->count);
+	if (use->max_ns)
+		mark_f64(m, "longest ms", (double)use->max_ns / 1e6);
+	if (use->symbol)
+		mark_str(m, "in", use->symbol);
+	mark_str(m, "length", use->length);
+}
+
+/* What a hop did on its own thread while somebody waited for it. Its lanes belong to that one alone. */
+static struct lanes *hop_lanes(struct timeline_out *t, const struct chain_use *use,
+			       const struct hop *hop)
+{
+	char name[96];
+
+	snprintf(name, sizeof(name), "keeps %s %u waiting (%s)", use->comm, use->tid, use->kind);
+	return tl_lanes(
+		t, tl_thread_track(t, tl_any_thread(t, use->node, hop->pid, hop->tid, hop->comm)),
+		name);
+}
+
+static bool put_hop(struct timeline_out *t, const struct chain_use *use, const struct hop *hop,
+		    uint64_t *effect, uint64_t *cause)
+{
+	struct mark m;
+
+	mark_init(&m, 0, use->from_ns, use->to_ns,
+		  hop->state == STATE_RUN ? "on CPU in its own code" : state_texts[hop->state],
+		  "chain");
+	m.shade = use->shade;
+	mark_f64(&m, "ms", (double)use->ns / 1e6);
+	put_hop_args(&m, hop);
+	mark_str(&m, "length", use->length);
+	m.effect = effect;
+	m.effects = effect ? 1 : 0;
+	m.cause = cause;
+	m.causes = cause ? 1 : 0;
+	if (!tl_place(t, hop_lanes(t, use, hop), &m))
+		return false;
+	sink_mark(&t->sink, &m);
+	return true;
+}
+
+/* The cause comes first in the file, too: of arrows between equal times that is where they begin. */
+static bool put_causes(struct timeline_out *t, const struct chain_use *use,
+		       const struct chain *chain, uint64_t *flow)
+{
+	uint64_t behind = 0, ahead = 0;
+	bool any = false;
+
+	for (int i = chain->hops - 1; i > 0; i--) {
+		const struct hop *hop = &chain->hop[i];
+
+		if (!hop->pid)
+			continue; /* nobody who has a track */
+		ahead = ++t->flows;
+		if (!put_hop(t, use, hop, &ahead, any ? &behind : NULL)) {
+			t->flows--;
+			continue;
+		}
+		behind = ahead;
+		any = true;
+	}
+	*flow = behind;
+	return any;
+}
+
+int chain_put(struct timeline_out *t, struct chain_book *b, struct lanes *lanes,
+	      const struct chain_use *use)
+{
+	struct idle_part part;
+	struct mark m;
+	uint64_t flow;
+	int err = 0;
+	const struct chain *chain = find(t, b, use->chain, &err);
+
+	if (err)
+		return err;
+	if (!chain || !chain->hops)
+		part = (struct idle_part){ .what = "waiting; the chain is not stored" };
+	else
+		idle_part_of(chain, &part);
+	mark_init(&m, 0, use->from_ns, use->to_ns, part.what, "chain");
+	if (!tl_place(t, lanes, &m))
+		return 0;
+	m.shade = use->shade;
+	put_wait_args(&m, use);
+	if (chain && chain->hops)
+		put_hop_args(&m, &chain->hop[0]);
+	if (chain && !chain->complete)
+		mark_str(&m, "incomplete", "what the last one did meanwhile is not known");
+	if (chain && put_causes(t, use, chain, &flow)) {
+		m.cause = &flow;
+		m.causes = 1;
+	}
+	sink_mark(&t->sink, &m);
+	return 0;
+}
+
+/* ---- of single calls ---- */
+
+struct call_chains {
+	struct timeline_out *t;
+	struct chain_book *book;
+	int64_t thread;
+};
+
+static int on_call_chain(const struct call_chain *row, void *arg)
+{
+	struct call_chains *c = arg;
+	struct tl_thread *thread = tl_thread(c->t, row->thread);
+	struct chain_use use;
+	struct lanes *lanes;
+	int err;
+
+	if (!thread || !row->dur_ns)
+		return 0;
+	if (row->thread != c->thread)
+		tl_sequence(c->t);
+	c->thread = row->thread;
+	use = (struct chain_use){
+		.kind = "single calls",
+		.length = "that of the call; where in it the waiting was is not stored",
+		.chain = row->chain,
+		.ns = row->ns,
+		.from_ns = row->start_ns,
+		.to_ns = row->start_ns + row->dur_ns,
+		.symbol = row->symbol,
+		.shade = shade_of(row->ns, row->dur_ns),
+		.node = tl_process_of(c->t, thread)->node,
+		.tid = thread->tid,
+	};
+	str_copy(use.comm, sizeof(use.comm), thread->comm);
+	lanes = tl_lanes(c->t, tl_thread_track(c->t, thread), "waits (single calls)");
+	err = chain_put(c->t, c->book, lanes, &use);
+	return err ? err : tl_progress(c->t, row->start_ns);
+}
+
+int tl_call_chains(struct timeline_out *t)
+{
+	struct call_chains c = { .t = t, .book = chain_book_new(), .thread = -1 };
+	int err = store_each_call_chain(t->store, t->w, on_call_chain, &c);
+
+	chain_book_free(c.book);
+	return err;
+}
