@@ -153,6 +153,18 @@ static struct queue *queue_of(struct calls *c, const struct tl_thread *thread, u
 	return q;
 }
 
+/* Where synchronisations may be missing it is not known when the work was done: only when it came. */
+static void put_point(struct calls *c, struct queue *q, const struct timed_call *call)
+{
+	struct mark m;
+
+	mark_init(&m, 0, call->start_ns, call->start_ns, "work was submitted", "queue");
+	mark_str(&m, "by", call->symbol);
+	mark_str(&m, "when it was done", "not recorded: see --record-all");
+	if (tl_place(c->t, q->lanes, &m))
+		sink_mark(&c->t->sink, &m);
+}
+
 /* The slice stays open until a synchronisation tells that the work is done. */
 static void submit(struct calls *c, const struct tl_thread *thread, const struct timed_call *call)
 {
@@ -161,6 +173,10 @@ static void submit(struct calls *c, const struct tl_thread *thread, const struct
 
 	if (!q)
 		return;
+	if (!(call->because & BECAUSE_ALL) && !q->from_ns) {
+		put_point(c, q, call);
+		return;
+	}
 	q->done_ns = 0; /* nobody has waited for this one yet */
 	if (q->from_ns)
 		return;

@@ -108,6 +108,9 @@ static struct lanes *hop_lanes(struct timeline_out *t, const struct chain_use *u
 	char name[96];
 
 	snprintf(name, sizeof(name), "keeps %s %u waiting (%s)", use->comm, use->tid, use->kind);
+	if (!hop->tid) /* not known which of its threads */
+		return tl_lanes(
+			t, tl_process_track(t, tl_anyone(t, use->node, hop->pid, hop->comm)), name);
 	return tl_lanes(
 		t, tl_thread_track(t, tl_any_thread(t, use->node, hop->pid, hop->tid, hop->comm)),
 		name);
@@ -119,7 +122,9 @@ static bool put_hop(struct timeline_out *t, const struct chain_use *use, const s
 	struct mark m;
 
 	mark_init(&m, 0, use->from_ns, use->to_ns,
-		  hop->state == STATE_RUN ? "on CPU in its own code" : state_texts[hop->state],
+		  !hop->tid                 ? "had the CPU that another needed"
+		  : hop->state == STATE_RUN ? "on CPU in its own code"
+					    : state_texts[hop->state],
 		  "chain");
 	m.shade = use->shade;
 	mark_f64(&m, "ms", (double)use->ns / 1e6);
@@ -135,28 +140,41 @@ static bool put_hop(struct timeline_out *t, const struct chain_use *use, const s
 	return true;
 }
 
-/* The cause comes first in the file, too: of arrows between equal times that is where they begin. */
-static bool put_causes(struct timeline_out *t, const struct chain_use *use,
-		       const struct chain *chain, uint64_t *flow)
+/* Who had the CPU that the last one waited for: no hop, but the cause. False: nobody. */
+static bool robber(const struct hop *end, struct hop *ret)
 {
-	uint64_t behind = 0, ahead = 0;
-	bool any = false;
+	if (!STATE_RUNNABLE(end->state) || !end->cpu_pid || end->cpu_pid == PID_IRQ)
+		return false;
+	*ret = (struct hop){ .pid = end->cpu_pid, .state = STATE_RUN };
+	(void)str_copy(ret->comm, sizeof(ret->comm), end->name); /* names of processes fit */
+	return true;
+}
 
-	for (int i = chain->hops - 1; i > 0; i--) {
-		const struct hop *hop = &chain->hop[i];
+/*
+ * Each in its turn, and the arrow to the next. The cause comes first in the file, too: of arrows between
+ * equal times that is where they begin. *flow is the last one, 0 as long as there is none.
+ */
+static void put_cause(struct timeline_out *t, const struct chain_use *use, const struct hop *hop,
+		      uint64_t *flow)
+{
+	uint64_t ahead = t->flows + 1, behind = *flow;
 
-		if (!hop->pid)
-			continue; /* nobody who has a track */
-		ahead = ++t->flows;
-		if (!put_hop(t, use, hop, &ahead, any ? &behind : NULL)) {
-			t->flows--;
-			continue;
-		}
-		behind = ahead;
-		any = true;
-	}
-	*flow = behind;
-	return any;
+	if (!hop->pid || !put_hop(t, use, hop, &ahead, behind ? &behind : NULL))
+		return; /* nobody who has a track, or there is no room */
+	*flow = t->flows = ahead;
+}
+
+static uint64_t put_causes(struct timeline_out *t, const struct chain_use *use,
+			   const struct chain *chain)
+{
+	uint64_t flow = 0;
+	struct hop by;
+
+	if (robber(&chain->hop[chain->hops - 1], &by))
+		put_cause(t, use, &by, &flow);
+	for (int i = chain->hops - 1; i > 0; i--)
+		put_cause(t, use, &chain->hop[i], &flow);
+	return flow;
 }
 
 int chain_put(struct timeline_out *t, struct chain_book *b, struct lanes *lanes,
@@ -164,7 +182,7 @@ int chain_put(struct timeline_out *t, struct chain_book *b, struct lanes *lanes,
 {
 	struct idle_part part;
 	struct mark m;
-	uint64_t flow;
+	uint64_t flow = 0;
 	int err = 0;
 	const struct chain *chain = find(t, b, use->chain, &err);
 
@@ -183,10 +201,10 @@ int chain_put(struct timeline_out *t, struct chain_book *b, struct lanes *lanes,
 		put_hop_args(&m, &chain->hop[0]);
 	if (chain && !chain->complete)
 		mark_str(&m, "incomplete", "what the last one did meanwhile is not known");
-	if (chain && put_causes(t, use, chain, &flow)) {
-		m.cause = &flow;
-		m.causes = 1;
-	}
+	if (chain && chain->hops)
+		flow = put_causes(t, use, chain);
+	m.cause = &flow;
+	m.causes = flow ? 1 : 0;
 	sink_mark(&t->sink, &m);
 	return 0;
 }

@@ -81,7 +81,7 @@ int store_each_timed_call(struct store *s, struct window w,
 			STATE_COLUMN) " FROM call"
 				      " JOIN op o ON o.id=call.op LEFT JOIN op n ON n.id=call.next_op"
 				      " WHERE start_ns >= ?1 AND start_ns <= ?2"
-				      " ORDER BY start_ns, depth, dur_ns DESC",
+				      " ORDER BY start_ns",
 		w, &stmt);
 
 	return err ? err : store_rows(s, stmt, timed_call_row, &to);

@@ -26,7 +26,7 @@ struct timed_call {
 	int64_t ret;
 	uint64_t state_ns[STATE_COUNT];
 };
-/* Those that begin in the window, by start_ns; of equal ones the outer first. */
+/* Those that begin in the window, by start_ns. */
 int store_each_timed_call(struct store *s, struct window w,
 			  int (*fn)(const struct timed_call *, void *), void *arg);
 

@@ -83,3 +83,39 @@ def decode(data, message, bad):
 
 def one(fields, name, default=None):
     return fields[name][0] if name in fields else default
+
+
+# ---- and the writing half, for those who break a trace on purpose
+
+def put_varint(value):
+    out = bytearray()
+    value &= (1 << 64) - 1
+    while value >= 0x80:
+        out.append(value & 0x7f | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def encode(fields, message):
+    numbers = {name: (number, kind) for number, (name, kind) in MESSAGES[message].items()}
+    out = b""
+    for name, values in fields.items():
+        if name == "raw":  # bytes that are no field of ours
+            out += values
+            continue
+        number, kind = numbers[name]
+        wire = WIRES.get(kind, 2)
+        for value in values:
+            out += put_varint(number << 3 | wire)
+            if wire == 0:
+                out += put_varint(value)
+            elif wire == 1:
+                out += struct.pack("<d" if kind == "double" else "<Q", value)
+            else:
+                if isinstance(value, str):
+                    value = value.encode("utf-8")
+                elif not isinstance(value, bytes):
+                    value = encode(value, kind)
+                out += put_varint(len(value)) + value
+    return out
