@@ -23,6 +23,7 @@ struct sink_chrome {
 	struct json json;
 	struct place *place; /* by track id */
 	uint64_t places;
+	uint64_t zero_ns; /* when time is 0 */
 	uint32_t made_up;
 };
 
@@ -53,7 +54,10 @@ static void put_us(struct sink *s, const char *key, uint64_t ns)
 
 static void put_time(struct sink *s, uint64_t at_ns)
 {
-	put_us(s, "ts", at_ns > s->base_ns ? at_ns - s->base_ns : 0);
+	uint64_t from = s->chrome->zero_ns;
+
+	at_ns = max_u64(at_ns, s->base_ns) + (uint64_t)s->shift_ns;
+	put_us(s, "ts", at_ns > from ? at_ns - from : 0);
 }
 
 static void put_meta(struct sink *s, const struct place *at, const char *what, const char *name)
@@ -68,23 +72,17 @@ static void put_meta(struct sink *s, const struct place *at, const char *what, c
 	json_close(j, '}');
 }
 
-static void add_place(struct sink_chrome *c, const struct track *t)
+static void add_place(struct sink_chrome *c, const struct track *t, const char *name)
 {
 	const struct place *parent = place_of(c, t->parent);
 	struct place at = { .pid = t->pid, .tid = t->tid };
-	char name[MARK_TEXT];
 
 	if (t->kind == TRACK_GROUP)
 		at = (struct place){ .pid = MADE_UP_TID + ++c->made_up };
 	if (t->kind == TRACK_SLICES)
 		at = (struct place){ .pid = parent->pid, .tid = MADE_UP_TID + ++c->made_up };
-	if (t->kind == TRACK_COUNTER) {
-		/* Counters belong to a process: of those of its threads the name tells them apart. */
-		at = (struct place){ .pid = parent->pid };
-		snprintf(name, sizeof(name), parent->tid ? "%s, thread %u" : "%s", t->name,
-			 parent->tid);
-		at.counter = xstrdup(name);
-	}
+	if (t->kind == TRACK_COUNTER)
+		at = (struct place){ .pid = parent->pid, .counter = xstrdup(name) };
 	c->place = xrealloc(c->place, c->places + 1, sizeof(*c->place));
 	c->place[c->places++] = at;
 }
@@ -92,12 +90,19 @@ static void add_place(struct sink_chrome *c, const struct track *t)
 static void on_track(struct sink *s, const struct track *t)
 {
 	struct sink_chrome *c = s->chrome;
+	uint32_t tid = place_of(c, t->parent)->tid;
+	char name[MARK_TEXT];
 
-	add_place(c, t);
+	/* There are no tracks below threads: the name tells whose they are. */
+	if ((t->kind == TRACK_COUNTER || t->kind == TRACK_SLICES) && tid)
+		snprintf(name, sizeof(name), "%s, thread %u", t->name, tid);
+	else
+		str_copy(name, sizeof(name), t->name);
+	add_place(c, t, name);
 	if (t->kind == TRACK_PROCESS || t->kind == TRACK_GROUP)
-		put_meta(s, &c->place[c->places - 1], "process_name", t->name);
+		put_meta(s, &c->place[c->places - 1], "process_name", name);
 	else if (t->kind != TRACK_COUNTER)
-		put_meta(s, &c->place[c->places - 1], "thread_name", t->name);
+		put_meta(s, &c->place[c->places - 1], "thread_name", name);
 }
 
 static void put_args(struct json *j, const struct mark *m)
@@ -214,7 +219,7 @@ static void on_free(struct sink *s)
 	free(s->chrome);
 }
 
-void chrome_sink(struct sink *s, FILE *out, uint64_t base_ns)
+void chrome_sink(struct sink *s, FILE *out, uint64_t base_ns, uint64_t zero_ns)
 {
 	static const struct sink_ops ops = {
 		.track = on_track,
@@ -229,13 +234,14 @@ void chrome_sink(struct sink *s, FILE *out, uint64_t base_ns)
 
 	*s = (struct sink){ .ops = &ops, .out = out, .base_ns = base_ns };
 	s->chrome = xcalloc(1, sizeof(*s->chrome));
+	s->chrome->zero_ns = zero_ns;
 	j = &s->chrome->json;
 	*j = JSON_TO(out);
 	json_open(j, NULL, '{');
 	json_str(j, "displayTimeUnit", "ns");
 	json_open(j, "otherData", '{');
 	json_str(j, "exporter", "culprit " VERSION);
-	json_u64(j, "start_unix_ns", base_ns);
+	json_u64(j, "start_unix_ns", zero_ns);
 	json_close(j, '}');
 	json_open(j, "traceEvents", '[');
 }

@@ -167,7 +167,10 @@ static void put_clock(struct proto *p, uint64_t id, uint64_t ns, bool incrementa
 	proto_close(p, clock);
 }
 
-/* The trace's own clock is called boot time by default: here it is the wall clock, as we store it. */
+/*
+ * The trace's own clock is called boot time by default: here it is the wall clock, as we store it. A
+ * node whose clock is behind begins later.
+ */
 static void begin_sequence(struct sink *s)
 {
 	struct sink_perfetto *p = s->perfetto;
@@ -178,8 +181,8 @@ static void begin_sequence(struct sink *s)
 	proto_u64(&packet, PACKET_SEQUENCE, ++p->sequence);
 	proto_u64(&packet, PACKET_FLAGS, FLAG_CLEARED);
 	part = proto_open(&packet, PACKET_CLOCK_SNAPSHOT);
-	put_clock(&packet, CLOCK_BOOTTIME_ID, s->base_ns, false);
-	put_clock(&packet, CLOCK_REALTIME_ID, s->base_ns, false);
+	put_clock(&packet, CLOCK_BOOTTIME_ID, s->base_ns + (uint64_t)s->shift_ns, false);
+	put_clock(&packet, CLOCK_REALTIME_ID, s->base_ns + (uint64_t)s->shift_ns, false);
 	put_clock(&packet, CLOCK_OWN, 0, true);
 	proto_close(&packet, part);
 	part = proto_open(&packet, PACKET_DEFAULTS);

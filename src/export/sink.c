@@ -8,8 +8,8 @@ void mark_init(struct mark *m, uint64_t track, uint64_t from_ns, uint64_t to_ns,
 	m->track = track;
 	m->from_ns = from_ns;
 	m->to_ns = to_ns < from_ns ? from_ns : to_ns;
-	m->name = name;
-	m->category = category;
+	m->name = name[0] ? name : "(no name)"; /* no viewer does without */
+	m->category = category[0] ? category : "other";
 	m->shade = SHADE_NONE;
 	m->open = false;
 	m->args = m->causes = m->effects = 0;

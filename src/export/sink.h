@@ -83,24 +83,29 @@ struct sink {
 	const struct sink_ops *ops;
 	FILE *out;
 	uint64_t base_ns; /* nothing is before it */
+	int64_t shift_ns; /* of this sequence: what its clock is behind the others */
 	uint64_t marks; /* written */
 	struct sink_chrome *chrome;
 	struct sink_perfetto *perfetto;
 };
 
-/* base_ns: wall clock. Free with s->ops->free(). */
+/* base_ns: wall clock; zero_ns: the same of the node whose clock is first. Free with s->ops->free(). */
 void perfetto_sink(struct sink *s, FILE *out, uint64_t base_ns);
-void chrome_sink(struct sink *s, FILE *out, uint64_t base_ns);
+void chrome_sink(struct sink *s, FILE *out, uint64_t base_ns, uint64_t zero_ns);
 
 static inline void sink_track(struct sink *s, const struct track *t)
 {
 	s->ops->track(s, t);
 }
 
-/* From here on time may begin anew; within a sequence it never goes back. Closes what is open. */
-static inline void sink_sequence(struct sink *s)
+/*
+ * From here on time may begin anew; within a sequence it never goes back. Closes what is open. shift_ns:
+ * to be added to its times, as far as this is to be compared with other sequences.
+ */
+static inline void sink_sequence(struct sink *s, int64_t shift_ns)
 {
 	s->ops->sequence(s);
+	s->shift_ns = shift_ns;
 }
 
 /* In the order of from_ns; on one track slices are inside one another or apart. */

@@ -15,11 +15,20 @@ static int clip(struct timeline_out *t)
 	if (err)
 		return err;
 	t->w.from_ns = max_u64(t->opts->window.from_ns, span.from_ns);
-	t->w.to_ns =
-		t->opts->window.to_ns ? min_u64(t->opts->window.to_ns, span.to_ns) : span.to_ns;
-	if (t->w.from_ns > t->w.to_ns)
+	t->w.to_ns = t->opts->window.to_ns; /* 0: single calls may be later than the last sums */
+	t->end_ns = t->w.to_ns ? min_u64(t->w.to_ns, span.to_ns) : span.to_ns;
+	if (t->w.from_ns > t->end_ns)
 		return fail(-ENODATA, "nothing was traced in that time");
 	return 0;
+}
+
+static uint64_t first_clock(const struct timeline_out *t)
+{
+	int64_t least = 0;
+
+	for (int i = 0; i < t->nodes; i++)
+		least = t->node[i].shift_ns < least ? t->node[i].shift_ns : least;
+	return t->w.from_ns - min_u64(t->w.from_ns, (uint64_t)-least);
 }
 
 static int write_all(struct timeline_out *t)
@@ -30,10 +39,8 @@ static int write_all(struct timeline_out *t)
 	};
 	int err = 0;
 
-	for (size_t i = 0; !err && i < ARRAY_LEN(parts); i++) {
-		tl_sequence(t);
+	for (size_t i = 0; !err && i < ARRAY_LEN(parts); i++)
 		err = parts[i](t);
-	}
 	return err;
 }
 
@@ -47,8 +54,10 @@ int export_timeline(struct store *s, const struct export_opts *opts, FILE *out,
 	if (!err)
 		err = tl_begin(&t);
 	if (!err) {
-		(opts->format == EXPORT_PERFETTO ? perfetto_sink : chrome_sink)(&t.sink, out,
-										t.w.from_ns);
+		if (opts->format == EXPORT_PERFETTO)
+			perfetto_sink(&t.sink, out, t.w.from_ns);
+		else
+			chrome_sink(&t.sink, out, t.w.from_ns, first_clock(&t));
 		err = write_all(&t);
 		t.sink.ops->finish(&t.sink);
 		t.sink.ops->free(&t.sink);

@@ -29,6 +29,7 @@ struct lanes {
 struct tl_node {
 	char name[65];
 	uint64_t track; /* 0: not yet */
+	int64_t shift_ns; /* what its clock is behind the others */
 };
 
 struct tl_process {
@@ -53,7 +54,8 @@ struct tl_thread {
 struct timeline_out {
 	struct store *store;
 	const struct export_opts *opts;
-	struct window w; /* both ends are set */
+	struct window w; /* as asked for, but not before there is anything */
+	uint64_t end_ns; /* where it ends, or the trace does */
 	struct sink sink;
 	uint64_t tracks, flows;
 	uint64_t hidden; /* slices for which there was no room */
@@ -106,8 +108,9 @@ struct lanes *tl_lanes(struct timeline_out *t, uint64_t parent, const char *name
  */
 bool tl_place(struct timeline_out *t, struct lanes *l, struct mark *m);
 
-/* Begin a new sequence: time may go back. */
-void tl_sequence(struct timeline_out *t);
+/* Begin a new sequence, of times of this node: they may go back. */
+void tl_sequence(struct timeline_out *t, int node);
+void tl_thread_sequence(struct timeline_out *t, const struct tl_thread *thread);
 
 /* Say how far it is; non-zero: stop. */
 int tl_progress(struct timeline_out *t, uint64_t at_ns);

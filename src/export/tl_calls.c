@@ -29,6 +29,8 @@ struct calls {
 	struct hash *ops; /* hash of a symbol -> struct op const * */
 	struct queue *queue;
 	int queues, err;
+	bool shifted; /* clocks differ */
+	int node; /* only of this one; -1: of all, whose clocks agree */
 	uint64_t next_done_ns; /* of any queue */
 };
 
@@ -287,6 +289,8 @@ static int on_call(const struct timed_call *call, void *arg)
 
 	if (!thread)
 		return tl_progress(c->t, call->start_ns);
+	if (c->node >= 0 && tl_process_of(c->t, thread)->node != c->node)
+		return 0;
 	close_done(c, call->start_ns);
 	(void)tl_thread_track(c->t, thread);
 	mark_init(&m, 0, call->start_ns, call->start_ns + call->dur_ns,
@@ -301,6 +305,33 @@ static int on_call(const struct timed_call *call, void *arg)
 	return tl_progress(c->t, call->start_ns);
 }
 
+static int one_node(struct calls *c, int node)
+{
+	int err;
+
+	c->node = c->shifted ? node : -1;
+	tl_sequence(c->t, node);
+	err = store_each_timed_call(c->t->store, c->t->w, on_call, c);
+	close_done(c, UINT64_MAX - 1);
+	for (int i = 0; i < c->queues; i++)
+		if (c->queue[i].from_ns)
+			close_queue(c, &c->queue[i], c->t->end_ns);
+	return err;
+}
+
+/* Where the clocks of nodes differ each is walked by itself: together they are in no order. */
+static int every_node(struct calls *c)
+{
+	const struct timeline_out *t = c->t;
+	int err = 0;
+
+	for (int i = 0; i < t->nodes; i++)
+		c->shifted |= t->node[i].shift_ns != t->node[0].shift_ns;
+	for (int i = 0; !err && i < (c->shifted ? t->nodes : 1); i++)
+		err = one_node(c, i);
+	return err;
+}
+
 int tl_calls(struct timeline_out *t)
 {
 	struct calls c = { .t = t, .next_done_ns = UINT64_MAX };
@@ -309,11 +340,7 @@ int tl_calls(struct timeline_out *t)
 	c.lines = hash_new(sizeof(uint64_t), sizeof(char *));
 	c.ops = hash_new(sizeof(uint64_t), sizeof(struct op *));
 	learn_ops(&c);
-	err = store_each_timed_call(t->store, t->w, on_call, &c);
-	close_done(&c, UINT64_MAX - 1);
-	for (int i = 0; i < c.queues; i++)
-		if (c.queue[i].from_ns)
-			close_queue(&c, &c.queue[i], t->w.to_ns);
+	err = every_node(&c);
 	hash_each(c.lines, free_line, NULL);
 	hash_free(c.lines);
 	hash_free(c.ops);
@@ -338,7 +365,7 @@ static int on_step(int64_t row, const struct step *step, void *arg)
 	if (!thread)
 		return 0;
 	if (row != s->thread)
-		tl_sequence(s->t);
+		tl_thread_sequence(s->t, thread);
 	s->thread = row;
 	lanes = tl_lanes(s->t, tl_thread_track(s->t, thread), "steps (slow and sampled ones)");
 	mark_init(&m, 0, step->start_ns, step->start_ns + step->dur_ns, "step", "step");

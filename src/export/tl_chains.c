@@ -228,7 +228,7 @@ static int on_call_chain(const struct call_chain *row, void *arg)
 	if (!thread || !row->dur_ns)
 		return 0;
 	if (row->thread != c->thread)
-		tl_sequence(c->t);
+		tl_thread_sequence(c->t, thread);
 	c->thread = row->thread;
 	use = (struct chain_use){
 		.kind = "single calls",

@@ -60,8 +60,9 @@ static int on_waiter(const struct met_collective *c, void *arg)
 
 	if (!p || !waited_for_last(r, c) || hash_get(r->flows, &key))
 		return 0;
-	if (c->end_ns < r->last_ns)
-		tl_sequence(r->t);
+	if (c->end_ns < r->last_ns || c->thread != r->thread)
+		tl_sequence(r->t, p->node);
+	r->thread = c->thread;
 	r->last_ns = c->end_ns;
 	flow = ++r->t->flows;
 	*(uint64_t *)hash_put(r->flows, &key) = flow;
@@ -124,11 +125,14 @@ static int on_collective(const struct met_collective *c, void *arg)
 {
 	struct ranks *r = arg;
 	struct tl_thread *thread = tl_thread(r->t, c->thread);
+	const struct tl_process *p = process_of(r, c);
 	struct lanes *lanes;
 	struct mark m;
 
+	if (!p)
+		return 0;
 	if (c->thread != r->thread)
-		tl_sequence(r->t);
+		tl_sequence(r->t, p->node);
 	r->thread = c->thread;
 	if (c->places > 1 && c->place == c->places)
 		put_last(r, c);
@@ -151,6 +155,7 @@ int tl_collectives(struct timeline_out *t)
 	err = store_each_met(t->store, t->w, on_last, &r);
 	if (!err)
 		err = store_each_met(t->store, t->w, on_waiter, &r);
+	r.thread = -1;
 	if (!err)
 		err = store_each_met(t->store, t->w, on_collective, &r);
 	hash_free(r.flows);

@@ -152,7 +152,7 @@ static int on_interval(const struct interval *i, void *arg)
 	if (!thread)
 		return 0;
 	if (i->thread != s->thread) {
-		tl_sequence(s->t);
+		tl_thread_sequence(s->t, thread);
 		s->last_ns = s->t->w.from_ns;
 	}
 	s->thread = i->thread;

@@ -55,13 +55,13 @@ static int on_span(const struct span_row *row, void *arg)
 	struct mark m;
 
 	if (!s->any || !streq(s->node, row->node))
-		tl_sequence(s->t);
+		tl_sequence(s->t, tl_node(s->t, row->node));
 	s->any = true;
 	str_copy(s->node, sizeof(s->node), row->node);
 	owner = owner_of(s, tl_node(s->t, row->node), row);
 	if (!owner || row->to_ns < s->t->w.from_ns)
 		return 0;
-	mark_init(&m, 0, row->from_ns, min_u64(row->to_ns, s->t->w.to_ns), row->name, kind->track);
+	mark_init(&m, 0, row->from_ns, min_u64(row->to_ns, s->t->end_ns), row->name, kind->track);
 	m.shade = shade_by_name(row->severity);
 	if (row->severity[0])
 		mark_str(&m, "severity", row->severity);
@@ -166,10 +166,14 @@ static void put_finding(struct timeline_out *t, const struct finding *f)
 	sink_mark(&t->sink, &m);
 }
 
-static int by_time(const void *x, const void *y)
+static int by_node_and_time(const void *x, const void *y)
 {
 	const struct finding *const *a = x, *const *b = y;
 
+	int node = strcmp((*a)->node, (*b)->node);
+
+	if (node)
+		return node;
 	if ((*a)->first_ns != (*b)->first_ns)
 		return (*a)->first_ns < (*b)->first_ns ? -1 : 1;
 	return (*a)->last_ns > (*b)->last_ns ? -1 : (*a)->last_ns < (*b)->last_ns;
@@ -186,9 +190,12 @@ int tl_findings(struct timeline_out *t)
 	list = xcalloc((size_t)e.findings + 1, sizeof(const struct finding *));
 	for (int i = 0; i < e.findings; i++)
 		list[i] = &e.finding[i];
-	qsort(list, (size_t)e.findings, sizeof(const struct finding *), by_time);
-	for (int i = 0; i < e.findings; i++)
+	qsort(list, (size_t)e.findings, sizeof(const struct finding *), by_node_and_time);
+	for (int i = 0; i < e.findings; i++) {
+		if (!i || !streq(list[i]->node, list[i - 1]->node))
+			tl_sequence(t, tl_node(t, list[i]->node));
 		put_finding(t, list[i]);
+	}
 	free(list);
 	explain_free(&e);
 	return 0;

@@ -69,7 +69,7 @@ static uint32_t shown_tid(struct timeline_out *t, const struct tl_process *p, ui
 {
 	if (tid == p->pid)
 		return p->shown_pid;
-	if (hash_get(t->taken, &tid))
+	if (tid > INT32_MAX || hash_get(t->taken, &tid))
 		return ++t->made_up;
 	*(char *)hash_put(t->taken, &tid) = 1;
 	return tid;
@@ -201,20 +201,25 @@ bool tl_place(struct timeline_out *t, struct lanes *l, struct mark *m)
 	return false;
 }
 
-void tl_sequence(struct timeline_out *t)
+void tl_sequence(struct timeline_out *t, int node)
 {
-	sink_sequence(&t->sink);
+	sink_sequence(&t->sink, t->node[node].shift_ns);
+}
+
+void tl_thread_sequence(struct timeline_out *t, const struct tl_thread *thread)
+{
+	tl_sequence(t, tl_process_of(t, thread)->node);
 }
 
 int tl_progress(struct timeline_out *t, uint64_t at_ns)
 {
 	uint64_t now = clock_wall_ns();
-	double span = (double)(t->w.to_ns - t->w.from_ns);
+	double span = (double)(t->end_ns - t->w.from_ns);
 
 	if (t->stopped || !t->opts->progress || now - t->last_progress_ns < PROGRESS_NS)
 		return t->stopped;
 	t->last_progress_ns = now;
-	at_ns = max_u64(min_u64(at_ns, t->w.to_ns), t->w.from_ns);
+	at_ns = max_u64(min_u64(at_ns, t->end_ns), t->w.from_ns);
 	t->stopped = t->opts->progress(span > 0 ? (double)(at_ns - t->w.from_ns) / span : 0,
 				       t->sink.marks, t->opts->progress_arg);
 	return t->stopped;

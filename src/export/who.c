@@ -16,6 +16,7 @@
 #define MADE_UP_PID 10000000u /* above those that Linux gives */
 #define SAME_START_NS 2000000000ull /* two runs put the start of a process so far apart at most */
 #define CONTAINER_ID_MIN 6
+#define SHIFT_MAX_NS (365 * 86400 * 1000000000ll)
 
 struct pid_key {
 	uint32_t owner, number; /* a node and a pid; a process and a tid */
@@ -83,7 +84,7 @@ int tl_node(struct timeline_out *t, const char *name)
 
 static uint32_t shown_pid(struct timeline_out *t, uint32_t pid)
 {
-	if (hash_get(t->taken, &pid))
+	if (pid > INT32_MAX || hash_get(t->taken, &pid))
 		pid = ++t->made_up;
 	else
 		*(char *)hash_put(t->taken, &pid) = 1;
@@ -187,8 +188,9 @@ struct tl_thread *tl_any_thread(struct timeline_out *t, int node, uint32_t pid, 
 				const char *comm)
 {
 	struct tl_process *p = tl_anyone(t, node, pid, comm);
+	int index = thread_index(t, (int)(p - t->process), tid, comm);
 
-	return &t->thread[thread_index(t, (int)(p - t->process), tid, comm)];
+	return &t->thread[index];
 }
 
 struct tl_thread *tl_thread(struct timeline_out *t, int64_t row)
@@ -218,6 +220,19 @@ bool tl_node_selected(const struct timeline_out *t, int node)
 			return true;
 	/* Without a filter a node is shown even where nobody was traced. */
 	return !t->opts->pid && !t->opts->container;
+}
+
+/* ---- clocks ---- */
+
+static int on_clock(const char *node, int64_t shift_ns, void *arg)
+{
+	struct timeline_out *t = arg;
+	int index = tl_node(t, node);
+
+	/* A file can hold anything: a clock that far off is no clock. */
+	if (shift_ns > -SHIFT_MAX_NS && shift_ns < SHIFT_MAX_NS)
+		t->node[index].shift_ns = shift_ns;
+	return 0;
 }
 
 /* ---- all of them ---- */
@@ -250,7 +265,9 @@ int tl_begin(struct timeline_out *t)
 	t->kinds = hash_new(2 * sizeof(uint64_t), sizeof(struct lanes *));
 	t->ids = hash_new(2 * sizeof(uint64_t), sizeof(uint64_t));
 	t->made_up = MADE_UP_PID;
-	err = store_each_process(t->store, t->w, on_process, t);
+	err = store_each_node_clock(t->store, on_clock, t);
+	if (!err)
+		err = store_each_process(t->store, t->w, on_process, t);
 	if (!err)
 		err = store_each_rank(t->store, t->w, on_rank, t);
 	if (!err)

@@ -8,6 +8,43 @@
 #include "base/util.h"
 #include "store/store_int.h"
 
+bool store_has(struct store *s, const char *name)
+{
+	sqlite3_stmt *stmt;
+	bool has;
+
+	if (sqlite3_prepare_v2(s->db, "SELECT 1 FROM sqlite_master WHERE name=?1", -1, &stmt,
+			       NULL) != SQLITE_OK)
+		return false; /* what is asked next says why */
+	sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
+	has = sqlite3_step(stmt) == SQLITE_ROW;
+	sqlite3_finalize(stmt);
+	return has;
+}
+
+static int node_clock_row(sqlite3_stmt *stmt, void *arg)
+{
+	struct to *to = arg;
+
+	return ((int (*)(const char *, int64_t, void *))to->fn)(
+		column_text(stmt, 0), sqlite3_column_int64(stmt, 1), to->arg);
+}
+
+int store_each_node_clock(struct store *s, int (*fn)(const char *node, int64_t shift_ns, void *),
+			  void *arg)
+{
+	struct to to = { (void *)fn, arg };
+	sqlite3_stmt *stmt;
+	int err;
+
+	if (!store_has(s, "node_clock"))
+		return 0;
+	err = store_query(
+		s, "SELECT name, offset_ns FROM node_clock JOIN node ON node.id=node_clock.node",
+		(struct window){ 0, 0 }, &stmt);
+	return err ? err : store_rows(s, stmt, node_clock_row, &to);
+}
+
 static int process_row(sqlite3_stmt *stmt, void *arg)
 {
 	struct process_info row = {
@@ -68,21 +105,20 @@ static int timed_call_row(sqlite3_stmt *stmt, void *arg)
 	return ((int (*)(const struct timed_call *, void *))to->fn)(&row, to->arg);
 }
 
+#define TIMED_CALLS(table)                                                                         \
+	"SELECT thread, o.symbol, o.class, n.symbol, start_ns, dur_ns, because, depth, ret,"       \
+	" bytes, stream, usual_ns, stack" STATES(                                                  \
+		STATE_COLUMN) " FROM " table " c"                                                  \
+			      " JOIN op o ON o.id=c.op LEFT JOIN op n ON n.id=c.next_op"           \
+			      " WHERE start_ns >= ?1 AND start_ns <= ?2 ORDER BY start_ns"
+
 int store_each_timed_call(struct store *s, struct window w,
 			  int (*fn)(const struct timed_call *, void *), void *arg)
 {
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
-	int err = store_query(
-		s,
-		"SELECT thread, o.symbol, o.class, n.symbol, start_ns, dur_ns,"
-		" because, depth, ret, bytes, stream, usual_ns,"
-		" stack" STATES(
-			STATE_COLUMN) " FROM call"
-				      " JOIN op o ON o.id=call.op LEFT JOIN op n ON n.id=call.next_op"
-				      " WHERE start_ns >= ?1 AND start_ns <= ?2"
-				      " ORDER BY start_ns",
-		w, &stmt);
+	int err = store_query(s, store_has(s, "calls") ? TIMED_CALLS("calls") : TIMED_CALLS("call"),
+			      w, &stmt);
 
 	return err ? err : store_rows(s, stmt, timed_call_row, &to);
 }

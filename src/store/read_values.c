@@ -245,25 +245,34 @@ static int met_row(sqlite3_stmt *stmt, void *arg)
 
 /* Who is not known to belong to others, or sends to one of them, meets nobody: a number of its own. */
 #define MEETING                                                                                    \
-	"CASE WHEN op.class='coll' THEN coalesce(m.hash, -m.id) ELSE -m.id END, op.class, seq"
+	"(PARTITION BY CASE WHEN op.class='coll' THEN coalesce(m.hash, -m.id) ELSE -m.id END,"     \
+	" op.class, seq"
+
+/* Times of several nodes are compared by one clock: `shift` is what is added to this one's. */
+#define MET(shift, join)                                                                           \
+	"SELECT c.thread, m.process, op.symbol, m.hash, seq, c.start_ns,"                          \
+	" CASE WHEN joined<>'none' THEN max(coalesce(sync_end_ns, 0), c.start_ns)"                 \
+	" ELSE c.start_ns + dur_ns END, m.rank, m.nranks, coalesce(c.bytes, 0),"                   \
+	" joined<>'none', joined IN ('stream', 'device'),"                                         \
+	" row_number() OVER " MEETING " ORDER BY c.start_ns + " shift ", m.id),"                   \
+	" count(*) OVER " MEETING "), max(c.start_ns + " shift ") OVER " MEETING ") - " shift      \
+	" FROM collective c JOIN communicator m ON m.id=c.communicator"                            \
+	" JOIN op ON op.id=c.op" join                                                              \
+	" WHERE c.start_ns >= ?1 AND c.start_ns <= ?2 ORDER BY c.thread, c.start_ns, 7 DESC"
+#define WITH_CLOCK                                                                                 \
+	" JOIN process p ON p.id=m.process JOIN run r ON r.id=p.run"                               \
+	" LEFT JOIN node_clock k ON k.node=r.node"
 
 int store_each_met(struct store *s, struct window w,
 		   int (*fn)(const struct met_collective *, void *), void *arg)
 {
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
-	int err = store_query(
-		s,
-		"SELECT c.thread, m.process, op.symbol, m.hash, seq, start_ns,"
-		" CASE WHEN joined<>'none' THEN max(coalesce(sync_end_ns, 0), start_ns)"
-		" ELSE start_ns + dur_ns END, m.rank, m.nranks, coalesce(c.bytes, 0),"
-		" joined<>'none', joined IN ('stream', 'device'),"
-		" row_number() OVER (PARTITION BY " MEETING " ORDER BY start_ns, m.id),"
-		" count(*) OVER (PARTITION BY " MEETING "),"
-		" max(start_ns) OVER (PARTITION BY " MEETING ") FROM collective c"
-		" JOIN communicator m ON m.id=c.communicator JOIN op ON op.id=c.op"
-		" WHERE start_ns >= ?1 AND start_ns <= ?2 ORDER BY c.thread, start_ns, 7 DESC",
-		w, &stmt);
+	int err =
+		store_query(s,
+			    store_has(s, "node_clock") ? MET("coalesce(k.offset_ns, 0)", WITH_CLOCK)
+						       : MET("0", ""),
+			    w, &stmt);
 
 	return err ? err : store_rows(s, stmt, met_row, &to);
 }

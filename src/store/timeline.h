@@ -7,6 +7,10 @@
 
 /* Strings are borrowed for the length of the callback; non-zero from it stops the walk. */
 
+/* In a file of several nodes: what to add to the times of each. In others there is none. */
+int store_each_node_clock(struct store *s, int (*fn)(const char *node, int64_t shift_ns, void *),
+			  void *arg);
+
 struct process_info {
 	int64_t id;
 	const char *node, *comm, *cmdline, *cgroup;
@@ -131,7 +135,8 @@ struct met_collective {
 	int64_t rank, nranks; /* -1: not known */
 	uint64_t bytes;
 	bool waited, sure; /* for it; it is certain that it was this one */
-	/* Of those of its meeting that are stored, by arrival: which one it is, from 1, and how many. */
+	/* Of those of its meeting that are stored, by arrival: which one it is, from 1, and how many.
+	 * The last one's arrival is told by the clock of this one's node. */
 	uint64_t place, places, last_start_ns;
 };
 /* By thread, then start. */
