@@ -7,6 +7,7 @@
 
 Takes both forms, and shares no code with what writes them.
 """
+import decimal
 import json
 import sys
 
@@ -178,7 +179,7 @@ class Perfetto(Timeline):
         if delta is None or s.clock is None or s.default != OWN_CLOCK:
             self.bad(f"packet {place} has no time")
             return 0
-        if delta >= 1 << 62:
+        if delta >= 1 << 63:
             self.bad(f"sequence {number}: time goes back in packet {place}")
             delta = 0
         s.clock += delta
@@ -246,24 +247,25 @@ class Perfetto(Timeline):
 class Chrome(Timeline):
     def __init__(self, data):
         super().__init__()
-        doc = json.loads(data)
+        doc = json.loads(data, parse_float=decimal.Decimal)  # to the nanosecond
         self.base = doc["otherData"]["start_unix_ns"]
         self.processes = {}
         ends = []
         for place, event in enumerate(doc["traceEvents"]):
             ends += self.event(place * 2, event)
-        # An end at the time of a beginning comes first, as viewers take it: nothing is longer.
-        self.marks = sorted(self.marks + ends, key=lambda m: (m[0], m[2] != "end", m[1]))
+        # The end of a slice with a length comes before what begins there; the others by their place.
+        ends = [(m, 0) for m in ends] + [(m, 1) for m in self.marks]
+        self.marks = [m for m, _ in sorted(ends, key=lambda m: (m[0][0], m[1], m[0][1]))]
         said = self.ends
         self.ends = {i: said[m[1]] for i, m in enumerate(self.marks) if m[1] in said}
         self.marks = [(m[0], i, *m[2:]) for i, m in enumerate(self.marks)]
 
     def ns(self, event, key):
         value = event.get(key)
-        if not isinstance(value, (int, float)) or value < 0:
+        if not isinstance(value, (int, decimal.Decimal)) or value < 0:
             self.bad(f"{event}: {key} is no time")
             return 0
-        return round(value * 1000)
+        return int(value * 1000)
 
     def event(self, place, e):
         phase, pid, tid = e.get("ph"), e.get("pid"), e.get("tid")
@@ -278,7 +280,7 @@ class Chrome(Timeline):
         time = self.ns(e, "ts")
         if phase == "C":
             self.values += 1
-            if not isinstance(e.get("args", {}).get("value"), (int, float)):
+            if not isinstance(e.get("args", {}).get("value"), (int, decimal.Decimal)):
                 self.bad(f"{e} has no value")
             self.lines.append((time, f"value|{self.processes.get(pid)}/{e.get('name')}|"
                                      f"[{e['args'].get('value')}]|{time}"))
