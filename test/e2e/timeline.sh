@@ -114,7 +114,33 @@ is "is left alone" "$(cat "$dir/kept")" before
 runs "it is replaced" 0 "$culprit" export --db "$db" --format perfetto -o "$dir/kept"
 runs "standard output" 0 "$culprit" export --db "$db" --format perfetto -o -
 is "is the same" "$(cksum <"$dir/out")" "$(cksum <"$dir/kept")"
-is "no pieces are left" "$(ls "$dir" | grep -c part-)" 0
+is "no pieces are left" "$(find "$dir" -name "*.part-*")" ""
 runs "no such format" 2 "$culprit" export --db "$db" --format svg
 has "which there are" "$dir/err" "perfetto, chrome, folded"
 runs "a weight" 2 "$culprit" export --db "$db" --format perfetto --weight wall
+
+# ---- for real: every call, calls inside calls, GPU queues, and who waited for whom
+
+db=$dir/live.db
+count=1009
+export SIM_DRIVER=1
+waiting env LD_PRELOAD="$sim/libcuda.so.1" "$sim/calls" --wait cudaMemcpyAsync $count 3
+head -c 4m /dev/urandom >"$dir/data"
+trace_with --record-all --ring 64m
+go "$caller"
+ends "$caller"
+unset SIM_DRIVER
+"$python" "$(dirname "$0")/waits.py" "$dir/data" >"$dir/waits" || die "the loop failed"
+sleep 1
+untrace
+sound "live"
+is "records dropped" "$(sql 'SELECT sum(dropped) FROM account')" 0
+mine=$(sed -n "s/^slice|\([^|]*\[$caller\]\)\/.*/\1/p" "$dir/perfetto.dump" | head -1)
+is "runtime calls" "$(on "$mine" '^cudaMemcpyAsync$')" $count
+is "driver calls" "$(on "$mine" '^cuMemcpyAsync$')" $count
+is "none of them overlaps" "$(on "overlapping calls" .)" 0
+at_least "the queue" "$(on "$mine/GPU queue" 'has or had work')" 1
+at_least "a wait for somebody else" "$(on 'keeps python3' .)" 1
+at_least "arrows" "$(tail -1 "$dir/perfetto.dump" | sed 's/.* \([0-9]*\) flows/\1/')" 1
+sound "one process of several" --pid "$caller"
+is "and no other" "$(grep -c '^slice|[^|]*: python3' "$dir/perfetto.dump")" 0
