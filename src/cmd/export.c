@@ -215,7 +215,7 @@ static int write_to(struct store *s, struct export_opts *export)
 
 static int run(int argc, char **argv)
 {
-	struct export_opts export;
+	struct export_opts export = { 0 };
 	struct store *s = NULL;
 	char path[600];
 	const char *db = args.db ? args.db : path;

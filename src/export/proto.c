@@ -10,7 +10,10 @@ enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 void proto_init(struct proto *p, uint8_t *memory, size_t len)
 {
-	*p = (struct proto){ .at = memory, .end = memory + len, .start = memory };
+	p->at = memory;
+	p->start = memory;
+	p->end = memory + len;
+	p->full = false;
 }
 
 static size_t varint(uint8_t dst[VARINT_MAX], uint64_t value)

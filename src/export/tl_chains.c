@@ -117,7 +117,7 @@ static struct lanes *hop_lanes(struct timeline_out *t, const struct chain_use *u
 }
 
 static bool put_hop(struct timeline_out *t, const struct chain_use *use, const struct hop *hop,
-		    uint64_t *effect, uint64_t *cause)
+		    const uint64_t *effect, const uint64_t *cause)
 {
 	struct mark m;
 

@@ -85,7 +85,7 @@ static int on_value(const struct value_row *row, void *arg)
 	struct values *v = arg;
 
 	if (!v->any || row->owner != v->owner ||
-	    strncmp(row->label, v->label, sizeof(v->label) - 1))
+	    strncmp(row->label, v->label, sizeof(v->label) - 1) != 0)
 		next_track(v, row);
 	if (v->track && isfinite(row->value) && row->at_ns >= v->t->w.from_ns)
 		sink_value(&v->t->sink, v->track, row->at_ns, row->value);

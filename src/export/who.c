@@ -16,7 +16,7 @@
 #define MADE_UP_PID 10000000u /* above those that Linux gives */
 #define SAME_START_NS 2000000000ull /* two runs put the start of a process so far apart at most */
 #define CONTAINER_ID_MIN 6
-#define SHIFT_MAX_NS (365 * 86400 * 1000000000ll)
+#define SHIFT_MAX_NS (365ll * 86400 * 1000000000)
 
 struct pid_key {
 	uint32_t owner, number; /* a node and a pid; a process and a tid */
