@@ -44,11 +44,9 @@ static void put(struct proto *p, const void *bytes, size_t len)
 static void put_varint(struct proto *p, uint64_t value)
 {
 	uint8_t bytes[VARINT_MAX];
+	size_t len = varint(bytes, value);
 
-	if (value < 0x80 && room(p, 1))
-		*p->at++ = (uint8_t)value;
-	else
-		put(p, bytes, varint(bytes, value));
+	put(p, bytes, len);
 }
 
 static void put_tag(struct proto *p, unsigned int field, enum wire wire)
