@@ -107,6 +107,11 @@ static int make_trace(const char *path, uint64_t calls)
 	return err;
 }
 
+static double seconds(const struct timeval *t)
+{
+	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
+}
+
 static int export_once(const char *db, const char *path, enum export_format format)
 {
 	struct export_opts opts = { .format = format };
@@ -128,9 +133,10 @@ static int export_once(const char *db, const char *path, enum export_format form
 		return err;
 	(void)getrusage(RUSAGE_SELF, &use);
 	(void)stat(path, &st);
-	printf("%-9s %9llu slices %7.2f s %7.1f bytes a slice %6ld MiB at most\n",
+	printf("%-9s %9llu slices %7.2f s, %5.2f s of CPU %7.1f bytes a slice %6ld MiB at most\n",
 	       format == EXPORT_PERFETTO ? "perfetto" : "chrome", (unsigned long long)result.slices,
 	       (double)(clock_boot_ns() - start) / 1e9,
+	       seconds(&use.ru_utime) + seconds(&use.ru_stime),
 	       (double)st.st_size / (double)max_u64(result.slices, 1), use.ru_maxrss / 1024);
 	return 0;
 }
