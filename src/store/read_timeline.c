@@ -105,6 +105,9 @@ static int timed_call_row(sqlite3_stmt *stmt, void *arg)
 	return ((int (*)(const struct timed_call *, void *))to->fn)(&row, to->arg);
 }
 
+/* Where calls are packed in blocks, these are rows of a table that only this program has. */
+#define WITH_PACKED "(SELECT * FROM call UNION ALL SELECT * FROM call_packed)"
+
 #define TIMED_CALLS(table)                                                                         \
 	"SELECT thread, o.symbol, o.class, n.symbol, start_ns, dur_ns, because, depth, ret,"       \
 	" bytes, stream, usual_ns, stack" STATES(                                                  \
@@ -117,8 +120,9 @@ int store_each_timed_call(struct store *s, struct window w,
 {
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
-	int err = store_query(s, store_has(s, "calls") ? TIMED_CALLS("calls") : TIMED_CALLS("call"),
-			      w, &stmt);
+	int err = store_query(
+		s, store_has(s, "call_block") ? TIMED_CALLS(WITH_PACKED) : TIMED_CALLS("call"), w,
+		&stmt);
 
 	return err ? err : store_rows(s, stmt, timed_call_row, &to);
 }
