@@ -15,8 +15,10 @@ static struct export_result result;
 static const char *timeline(struct export_opts opts)
 {
 	FILE *out = fmemopen(text, sizeof(text), "w");
-	int err;
+	int err = store_commit(store);
 
+	if (err)
+		return why(err);
 	memset(text, 0, sizeof(text));
 	opts.format = EXPORT_CHROME;
 	err = export_timeline(store, &opts, out, &result);
