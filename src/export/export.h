@@ -44,6 +44,7 @@ int export_timeline(struct store *s, const struct export_opts *opts, FILE *out,
 		    struct export_result *ret);
 
 /* Does a control group belong to this container: its id or the beginning of that, or its name? */
+#define CONTAINER_ID_MIN 6 /* characters of the beginning */
 bool export_in_container(const char *cgroup, const char *container);
 
 #endif

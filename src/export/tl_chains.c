@@ -17,11 +17,17 @@
 
 #define CHAINS_KEPT 2048
 
+/* A chain, and where in the code its hops were; "": not known. */
+struct told {
+	struct chain chain;
+	char line[HOPS_MAX][160];
+};
+
 struct chain_book *chain_book_new(void)
 {
 	struct chain_book *b = xcalloc(1, sizeof(*b));
 
-	b->known = hash_new(sizeof(int64_t), sizeof(struct chain *));
+	b->known = hash_new(sizeof(int64_t), sizeof(struct told *));
 	return b;
 }
 
@@ -29,7 +35,7 @@ static bool forget(const void *key, void *value, void *arg)
 {
 	(void)key;
 	(void)arg;
-	free(*(struct chain **)value);
+	free(*(struct told **)value);
 	return true;
 }
 
@@ -40,32 +46,37 @@ void chain_book_free(struct chain_book *b)
 	free(b);
 }
 
-/* NULL: it is not stored, or *err. Names are printable. */
-static const struct chain *find(struct timeline_out *t, struct chain_book *b, int64_t id, int *err)
+static int name_hop(struct timeline_out *t, struct hop *hop, char *line, size_t cap)
 {
-	struct chain **slot = hash_get(b->known, &id), *chain;
+	struct hop raw = *hop;
+
+	text_safe(hop->comm, sizeof(raw.comm), raw.comm);
+	text_safe(hop->name, sizeof(raw.name), raw.name);
+	return hop->stack < STACK_REASONS ? 0 : store_stack_line(t->store, hop->stack, line, cap);
+}
+
+/* NULL: it is not stored, or *err. Names are printable. */
+static const struct told *find(struct timeline_out *t, struct chain_book *b, int64_t id, int *err)
+{
+	struct told **slot = hash_get(b->known, &id), *told;
 
 	if (slot)
 		return *slot;
 	if (hash_count(b->known) >= CHAINS_KEPT)
 		hash_each(b->known, forget, NULL);
-	chain = xcalloc(1, sizeof(*chain));
-	*err = store_find_chain(t->store, id, chain);
+	told = xcalloc(1, sizeof(*told));
+	*err = store_find_chain(t->store, id, &told->chain);
+	for (int i = 0; !*err && i < told->chain.hops; i++)
+		*err = name_hop(t, &told->chain.hop[i], told->line[i], sizeof(told->line[i]));
 	if (*err) {
-		free(chain);
-		chain = NULL;
+		free(told);
+		told = NULL;
 		if (*err != -ENOENT)
 			return NULL;
 		*err = 0;
 	}
-	for (int i = 0; chain && i < chain->hops; i++) {
-		struct hop raw = chain->hop[i];
-
-		text_safe(chain->hop[i].comm, sizeof(raw.comm), raw.comm);
-		text_safe(chain->hop[i].name, sizeof(raw.name), raw.name);
-	}
-	*(struct chain **)hash_put(b->known, &id) = chain;
-	return chain;
+	*(struct told **)hash_put(b->known, &id) = told;
+	return told;
 }
 
 enum shade shade_of(uint64_t ns, uint64_t whole_ns)
@@ -75,8 +86,10 @@ enum shade shade_of(uint64_t ns, uint64_t whole_ns)
 	return share >= 0.2 ? SHADE_HIGH : share >= 0.05 ? SHADE_MEDIUM : SHADE_LOW;
 }
 
-static void put_hop_args(struct mark *m, const struct hop *hop)
+static void put_hop_args(struct mark *m, const struct hop *hop, const char *line)
 {
+	if (line[0])
+		mark_str(m, "line", line);
 	if (hop->object != OBJECT_none)
 		mark_str(m, "object", object_names[hop->object]);
 	if (hop->name[0])
@@ -117,7 +130,7 @@ static struct lanes *hop_lanes(struct timeline_out *t, const struct chain_use *u
 }
 
 static bool put_hop(struct timeline_out *t, const struct chain_use *use, const struct hop *hop,
-		    const uint64_t *effect, const uint64_t *cause)
+		    const char *line, const uint64_t *effect, const uint64_t *cause)
 {
 	struct mark m;
 
@@ -128,7 +141,7 @@ static bool put_hop(struct timeline_out *t, const struct chain_use *use, const s
 		  "chain");
 	m.shade = use->shade;
 	mark_f64(&m, "ms", (double)use->ns / 1e6);
-	put_hop_args(&m, hop);
+	put_hop_args(&m, hop, line);
 	mark_str(&m, "length", use->length);
 	m.effect = effect;
 	m.effects = effect ? 1 : 0;
@@ -155,25 +168,26 @@ static bool robber(const struct hop *end, struct hop *ret)
  * equal times that is where they begin. *flow is the last one, 0 as long as there is none.
  */
 static void put_cause(struct timeline_out *t, const struct chain_use *use, const struct hop *hop,
-		      uint64_t *flow)
+		      const char *line, uint64_t *flow)
 {
 	uint64_t ahead = t->flows + 1, behind = *flow;
 
-	if (!hop->pid || !put_hop(t, use, hop, &ahead, behind ? &behind : NULL))
+	if (!hop->pid || !put_hop(t, use, hop, line, &ahead, behind ? &behind : NULL))
 		return; /* nobody who has a track, or there is no room */
 	*flow = t->flows = ahead;
 }
 
 static uint64_t put_causes(struct timeline_out *t, const struct chain_use *use,
-			   const struct chain *chain)
+			   const struct told *told)
 {
+	const struct chain *chain = &told->chain;
 	uint64_t flow = 0;
 	struct hop by;
 
 	if (robber(&chain->hop[chain->hops - 1], &by))
-		put_cause(t, use, &by, &flow);
+		put_cause(t, use, &by, "", &flow);
 	for (int i = chain->hops - 1; i > 0; i--)
-		put_cause(t, use, &chain->hop[i], &flow);
+		put_cause(t, use, &chain->hop[i], told->line[i], &flow);
 	return flow;
 }
 
@@ -184,7 +198,8 @@ int chain_put(struct timeline_out *t, struct chain_book *b, struct lanes *lanes,
 	struct mark m;
 	uint64_t flow = 0;
 	int err = 0;
-	const struct chain *chain = find(t, b, use->chain, &err);
+	const struct told *told = find(t, b, use->chain, &err);
+	const struct chain *chain = told ? &told->chain : NULL;
 
 	if (err)
 		return err;
@@ -198,11 +213,11 @@ int chain_put(struct timeline_out *t, struct chain_book *b, struct lanes *lanes,
 	m.shade = use->shade;
 	put_wait_args(&m, use);
 	if (chain && chain->hops)
-		put_hop_args(&m, &chain->hop[0]);
+		put_hop_args(&m, &chain->hop[0], told->line[0]);
 	if (chain && !chain->complete)
 		mark_str(&m, "incomplete", "what the last one did meanwhile is not known");
 	if (chain && chain->hops)
-		flow = put_causes(t, use, chain);
+		flow = put_causes(t, use, told);
 	m.cause = &flow;
 	m.causes = flow ? 1 : 0;
 	sink_mark(&t->sink, &m);

@@ -7,7 +7,7 @@
 
 /* Chains by their id, so that each is read once. */
 struct chain_book {
-	struct hash *known; /* id -> struct chain *, NULL: not stored */
+	struct hash *known; /* id -> struct told *, NULL: not stored */
 };
 
 struct chain_book *chain_book_new(void);

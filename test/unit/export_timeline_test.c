@@ -77,6 +77,8 @@ LINES_TEST(timeline_leads_from_who_was_waited_for_to_who_waited)
 	CHECK(strstr(text, "\"name\":\"waits (sums per second), thread 4821\""));
 	CHECK(strstr(text, "\"name\":\"waiting on a pipe for loader (pid 4900)\""));
 	CHECK(strstr(text, "\"name\":\"blocked: waiting on a pipe\""));
+	CHECK(strstr(text, "\"line\":\"train.py:31 train\"")); /* where it waited */
+	CHECK(strstr(text, "\"line\":\"images.py:142 Images.decode\"")); /* what the other did */
 	CHECK(count("\"ph\":\"s\"") == count("\"ph\":\"f\""));
 	CHECK(count("\"ph\":\"s\"") >= 6); /* six bad seconds */
 	CHECK(result.hidden == 0);
