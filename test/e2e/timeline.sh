@@ -143,4 +143,4 @@ at_least "the queue" "$(on "$mine/GPU queue" 'has or had work')" 1
 at_least "a wait for somebody else" "$(on 'keeps python3' .)" 1
 at_least "arrows" "$(tail -1 "$dir/perfetto.dump" | sed 's/.* \([0-9]*\) flows/\1/')" 1
 sound "one process of several" --pid "$caller"
-is "and no other" "$(grep -c '^slice|[^|]*: python3' "$dir/perfetto.dump")" 0
+is "and no calls of another" "$(grep -c '^[^|]*|[^|]*: python3[^|]*|cuda' "$dir/perfetto.dump")" 0
