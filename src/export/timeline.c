@@ -48,7 +48,8 @@ int export_timeline(struct store *s, const struct export_opts *opts, FILE *out,
 		    struct export_result *ret)
 {
 	struct timeline_out t = { .store = s, .opts = opts };
-	int err = clip(&t);
+	int frozen = store_freeze(s);
+	int err = frozen < 0 ? frozen : clip(&t);
 
 	*ret = (struct export_result){ 0 };
 	if (!err)
@@ -65,6 +66,8 @@ int export_timeline(struct store *s, const struct export_opts *opts, FILE *out,
 	ret->slices = t.sink.marks;
 	ret->hidden = t.hidden;
 	tl_release(&t);
+	if (frozen > 0)
+		store_thaw(s);
 	if (!err && (fflush(out) || ferror(out)))
 		err = fail(-EIO, "cannot be written");
 	return err;

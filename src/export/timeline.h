@@ -70,7 +70,7 @@ struct timeline_out {
 	struct hash *kinds; /* parent and name -> struct lanes * */
 	struct hash *ids; /* the same -> track of a group or counter */
 	uint32_t made_up; /* pids */
-	uint64_t last_progress_ns;
+	uint64_t last_progress_ns, asked;
 	int stopped; /* what opts->progress said */
 };
 

@@ -22,6 +22,21 @@ bool store_has(struct store *s, const char *name)
 	return has;
 }
 
+int store_freeze(struct store *s)
+{
+	int err;
+
+	if (!sqlite3_get_autocommit(s->db))
+		return 0;
+	err = store_exec(s, "BEGIN; SELECT count(*) FROM node"); /* it begins with what is read */
+	return err ? err : 1;
+}
+
+void store_thaw(struct store *s)
+{
+	(void)store_exec(s, "ROLLBACK"); /* nothing was written, so there is nothing to fail */
+}
+
 static int node_clock_row(sqlite3_stmt *stmt, void *arg)
 {
 	struct to *to = arg;

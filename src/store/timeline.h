@@ -7,6 +7,13 @@
 
 /* Strings are borrowed for the length of the callback; non-zero from it stops the walk. */
 
+/*
+ * What is read from here on is the trace as it is now, even if somebody goes on writing: until
+ * store_thaw(). 1: done; 0: it is so already, by whoever writes to it here, and stays so.
+ */
+int store_freeze(struct store *s);
+void store_thaw(struct store *s);
+
 /* In a file of several nodes: what to add to the times of each. In others there is none. */
 int store_each_node_clock(struct store *s, int (*fn)(const char *node, int64_t shift_ns, void *),
 			  void *arg);

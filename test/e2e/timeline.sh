@@ -132,6 +132,8 @@ ends "$caller"
 unset SIM_DRIVER
 "$python" "$(dirname "$0")/waits.py" "$dir/data" >"$dir/waits" || die "the loop failed"
 sleep 1
+runs "while it records" 0 "$culprit" export --db "$db" --format perfetto -o "$dir/perfetto"
+runs "is sound" 0 "$python" "$tools/check.py" "$dir/perfetto"
 untrace
 sound "live"
 is "records dropped" "$(sql 'SELECT sum(dropped) FROM account')" 0
