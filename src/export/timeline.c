@@ -31,6 +31,20 @@ static uint64_t first_clock(const struct timeline_out *t)
 	return t->w.from_ns - min_u64(t->w.from_ns, (uint64_t)-least);
 }
 
+/* It is to be seen where one looks, not only where the command was given. */
+static void say_hidden(struct timeline_out *t)
+{
+	uint64_t hidden = t->hidden;
+	struct mark m;
+
+	tl_sequence(t, 0);
+	mark_init(&m, 0, t->end_ns, t->end_ns, "slices that are not shown here", "lost");
+	mark_u64(&m, "slices", hidden);
+	mark_str(&m, "why", "too many overlap without being inside one another");
+	if (tl_place(t, tl_lanes(t, tl_node_track(t, 0), "not shown here"), &m))
+		sink_mark(&t->sink, &m);
+}
+
 static int write_all(struct timeline_out *t)
 {
 	static int (*const parts[])(struct timeline_out *) = {
@@ -41,6 +55,8 @@ static int write_all(struct timeline_out *t)
 
 	for (size_t i = 0; !err && i < ARRAY_LEN(parts); i++)
 		err = parts[i](t);
+	if (!err && t->hidden)
+		say_hidden(t);
 	return err;
 }
 

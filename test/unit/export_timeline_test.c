@@ -112,6 +112,41 @@ LINES_TEST(timeline_counts_what_it_cannot_show)
 	CHECK(json_valid(timeline((struct export_opts){ 0 })));
 	CHECK(count("\"name\":\"cudaFree\"") == 8);
 	CHECK_U64(result.hidden, 12);
+	CHECK(strstr(text, "\"name\":\"slices that are not shown here\""));
+	CHECK(strstr(text, "\"args\":{\"slices\":12,"));
+	return 0;
+}
+
+/* One process that two runs of the agent saw is one; another with its pid is another. */
+LINES_TEST(timeline_tells_processes_with_one_pid_apart)
+{
+	struct process_row again = { .pid = 4821,
+				     .start_boot_ns = 5 + 100 * MSEC,
+				     .comm = "python3",
+				     .cmdline = "",
+				     .exe = "",
+				     .cgroup = "",
+				     .python = "" };
+	int64_t id;
+
+	if (begin_trace())
+		return 1;
+	CHECK(!put_call(OP_cudaMalloc, SEC, MSEC, 0));
+	CHECK(!loop_second(2 * SEC, STATE_RUN, 0));
+	CHECK(!trace_run(store)); /* the agent was started anew */
+	CHECK(!store_process(store, &again, &id));
+	CHECK(!store_thread(store, id, 4821, "python3", 3 * SEC, &thread));
+	CHECK(!put_call(OP_cudaMalloc, 3 * SEC, MSEC, 0));
+	again.start_boot_ns = 10 * SEC;
+	CHECK(!store_process(store, &again, &id));
+	CHECK(!store_thread(store, id, 4821, "python3", 10 * SEC, &thread));
+	CHECK(!put_call(OP_cudaMalloc, 11 * SEC, MSEC, 0));
+	CHECK(!loop_second(12 * SEC, STATE_RUN, 0));
+	CHECK(json_valid(timeline((struct export_opts){ 0 })));
+	CHECK(count("\"name\":\"process_name\"") == 3); /* and the node */
+	CHECK(strstr(text, "\"name\":\"gpu-node-01: python3 (pid 4821)\""));
+	CHECK(count("\"ph\":\"X\",\"pid\":4821,\"tid\":4821,\"name\":\"cudaMalloc\"") == 2);
+	CHECK(count("\"ph\":\"X\",\"pid\":10000001,\"tid\":10000001,\"name\":\"cudaMalloc\"") == 1);
 	return 0;
 }
 
