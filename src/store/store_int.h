@@ -154,6 +154,9 @@ int store_query(struct store *s, const char *sql, struct window w, sqlite3_stmt 
 /* Call row for each row; it returns non-zero to stop. Finalizes stmt. */
 int store_rows(struct store *s, sqlite3_stmt *stmt, int (*row)(sqlite3_stmt *, void *), void *arg);
 
+/* Is there such a table or view? Some are only in files that were merged. */
+bool store_has(struct store *s, const char *name);
+
 /* A callback and its argument, as one. The function type differs by question. */
 struct to {
 	void *fn;
