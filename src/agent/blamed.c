@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/tenants.h"
 #include "base/hash.h"
 #include "base/util.h"
-#include "capture/host.h"
 
 #define KNOWN_MAX 8192 /* then all are forgotten, and told again */
 
@@ -17,13 +17,15 @@ struct known {
 };
 
 struct blamed {
+	struct tenants *tenants;
 	struct hash *known; /* pid -> struct known */
 };
 
-struct blamed *blamed_new(void)
+struct blamed *blamed_new(struct tenants *tenants)
 {
 	struct blamed *b = xcalloc(1, sizeof(*b));
 
+	b->tenants = tenants;
 	b->known = hash_new(sizeof(uint32_t), sizeof(struct known));
 	return b;
 }
@@ -42,10 +44,15 @@ void blamed_forget(struct blamed *b)
 	b->known = hash_new(sizeof(uint32_t), sizeof(struct known));
 }
 
+void blamed_forget_one(struct blamed *b, uint32_t pid)
+{
+	hash_drop(b->known, &pid);
+}
+
 int blamed_note(struct blamed *b, struct store *store, uint32_t pid, const char *comm, uint64_t now)
 {
+	struct told_group group;
 	struct known *known;
-	char cgroup[256];
 
 	if (!pid || pid == PID_IRQ)
 		return 0;
@@ -56,8 +63,9 @@ int blamed_note(struct blamed *b, struct store *store, uint32_t pid, const char 
 		return 0;
 	known->told = true;
 	str_copy(known->comm, sizeof(known->comm), comm);
-	(void)proc_cgroup((int)pid, cgroup, sizeof(cgroup)); /* "": gone, which is said */
-	return store_blamed(store, now, pid, known->comm, cgroup);
+	if (tenants_find(b->tenants, pid, 0, &group)) /* else "", which is said */
+		(void)tenants_container(b->tenants, group.path, group.id, now);
+	return store_blamed(store, now, pid, known->comm, group.path);
 }
 
 int blamed_chain(struct blamed *b, struct store *store, const struct chain *chain, uint64_t now)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/tenants.h"
 #include "base/hash.h"
 #include "base/util.h"
 #include "capture/names.h"
@@ -19,6 +20,7 @@ struct cgroup {
 
 struct hostside {
 	struct system_sampler *sampler;
+	struct tenants *tenants;
 	struct hash *cgroups; /* id -> struct cgroup */
 	/* While storing: */
 	struct capture *capture;
@@ -26,10 +28,11 @@ struct hostside {
 	int err;
 };
 
-struct hostside *hostside_new(void)
+struct hostside *hostside_new(struct tenants *tenants)
 {
 	struct hostside *h = xcalloc(1, sizeof(*h));
 
+	h->tenants = tenants;
 	h->sampler = system_new();
 	h->cgroups = hash_new(sizeof(uint64_t), sizeof(struct cgroup));
 	return h;
@@ -99,13 +102,26 @@ static void name_event(const struct host_key *key, const struct host_count *coun
 	}
 }
 
+/* As many as there are processes, whose rows say where they belong. */
+static bool of_process(uint32_t event)
+{
+	return event == HOST_exec || event == HOST_exit || event == HOST_fork;
+}
+
 static void on_event(const struct host_key *key, const struct host_count *count, void *arg)
 {
 	struct hostside *h = arg;
+	struct told_group group = { 0 };
 	char name[128];
 
 	name_event(key, count, name, sizeof(name));
-	note(h, store_host_event(h->store, key, count, name, cgroup_of(h, count->cgroup)));
+	if (count->cgroup) /* a socket's */
+		str_copy(group.path, sizeof(group.path), cgroup_of(h, count->cgroup));
+	else if (key->pid && !of_process(key->event))
+		(void)tenants_find(h->tenants, key->pid, 0, &group); /* "": gone, and counted */
+	if (group.path[0])
+		(void)tenants_container(h->tenants, group.path, group.id, count->last_ns);
+	note(h, store_host_event(h->store, key, count, name, group.path));
 	capture_forget_host_event(h->capture, key);
 }
 
