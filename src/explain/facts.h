@@ -275,6 +275,7 @@ void add_fix(struct finding *found, const char *fmt, ...) __attribute__((format(
 double percent(uint64_t part, uint64_t whole);
 
 /* cgroups.c: "" is not known. */
+int load_belongings(struct store *s, struct window w, struct facts *f);
 const char *facts_cgroup(const struct facts *f, uint32_t pid, uint64_t at_ns);
 void find_cgroups(const struct facts *f, struct finding *found); /* of its culprits */
 /* Who of these belongs together; ret has its last_ns and lost_ns already. */

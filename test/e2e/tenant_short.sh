@@ -35,4 +35,4 @@ is "each by its own id" "$(cmp "$dir/all" "$dir/got" 2>&1)" ""
 is "their runtime" "$(sql "SELECT DISTINCT runtime FROM container WHERE container_id <> ''")" docker
 is "with the number of the group" \
 	"$(sql "SELECT count(DISTINCT cgroup_id) FROM container WHERE container_id <> ''")" $containers
-is "not found out" "$(sql "SELECT coalesce(sum(count), 0) FROM loss WHERE reason = 'no_tenant'")" 0
+at_most "not found out, of all processes of the host" "$(sql "SELECT coalesce(sum(count), 0) FROM loss WHERE reason = 'no_tenant'")" 5

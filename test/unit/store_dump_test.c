@@ -51,6 +51,31 @@ static int fill_waits(struct store *s, int64_t thread, uint32_t i)
 	return 0;
 }
 
+static int fill_tenants(struct store *s, int64_t process, uint32_t i)
+{
+	const char *text = hostile[i];
+	struct container_row row = { .identity = text,
+				     .container_id = text,
+				     .runtime = text,
+				     .pod_uid = text,
+				     .namespace = text,
+				     .pod = text,
+				     .name = text,
+				     .image = text,
+				     .slurm_job = text,
+				     .unit = text,
+				     .label = text,
+				     .cgroup = text,
+				     .cgroup_id = UINT64_MAX - i };
+	int64_t container = 0;
+
+	CHECK(!store_container(s, i, &row, &container));
+	CHECK(!store_container_seen(s, container, i + 1));
+	CHECK(!store_process_container(s, process, i, container, text));
+	CHECK(!store_cgroup_container(s, text, container));
+	return 0;
+}
+
 static int fill_stacks(struct store *s, int64_t thread, uint32_t i)
 {
 	struct made_stack made = { 0 };
@@ -174,6 +199,8 @@ static int fill(struct store *s)
 		str_copy(rec.who[0].comm, COMM_LEN, hostile[i]);
 		rec.who[0].pid = i;
 		CHECK(!store_process(s, &row, &process));
+		if (fill_tenants(s, process, i))
+			return 1;
 		CHECK(!store_thread(s, process, i, hostile[i], i, &thread));
 		CHECK(!store_op_second(s, thread, i, &delta));
 		CHECK(!store_blame_second(s, thread, i, &rec.who[0]));
@@ -290,6 +317,9 @@ TEST(store_dump_and_load_give_the_same_trace)
 		"kernel",
 		"kernel_second",
 		"memory_second",
+		"container",
+		"process_container",
+		"cgroup_container",
 	};
 	struct store *s, *copy;
 	char *text, *again;
