@@ -144,8 +144,22 @@ struct block_device {
 	unsigned int bd_dev;
 };
 
+struct blkcg {
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+};
+
+struct bio {
+	struct blkcg_gq *bi_blkg;
+};
+
 struct request {
 	struct block_device *part;
+	struct bio *bio;
+	unsigned int __data_len;
 	unsigned long long start_time_ns;
 };
 

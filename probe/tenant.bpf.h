@@ -208,4 +208,54 @@ int BPF_PROG(tenant_moved, struct cgroup *group, const char *path, struct task_s
 	return 0;
 }
 
+/* ---- whose bytes a disk has to do with ---- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, DISK_USERS);
+	__type(key, struct disk_user_key);
+	__type(value, struct disk_user);
+} disk_users SEC(".maps");
+
+/* The group that the kernel writes back for: only where it keeps account of that (version 2). */
+static __always_inline void written_for(struct request *rq, struct group_key *key)
+{
+	if (bpf_core_field_exists(struct bio, bi_blkg))
+		tell_group(BPF_CORE_READ(rq, bio, bi_blkg, blkcg, css.cgroup), key);
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(disk_used, struct request *rq)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct disk_user_key key = {};
+	struct disk_user fresh = {};
+	struct disk_user *known;
+	__u64 bytes;
+
+	if (!active)
+		return 0;
+	bytes = BPF_CORE_READ(rq, __data_len);
+	if (!bytes)
+		return 0; /* a flush */
+	key.dev = BPF_CORE_READ(rq, part, bd_dev);
+	key.pid = task->tgid;
+	known = bpf_map_lookup_elem(&disk_users, &key);
+	if (known) {
+		__sync_fetch_and_add(&known->bytes, bytes);
+		__sync_fetch_and_add(&known->requests, 1);
+		return 0;
+	}
+	fresh.bytes = bytes;
+	fresh.requests = 1;
+	fresh.last_ns = bpf_ktime_get_boot_ns();
+	copy_comm(fresh.comm, task);
+	if (task->flags & PF_KTHREAD) {
+		fresh.kernel = 1;
+		written_for(rq, &fresh.group);
+	}
+	bpf_map_update_elem(&disk_users, &key, &fresh, BPF_ANY);
+	return 0;
+}
+
 #endif

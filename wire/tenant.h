@@ -43,6 +43,24 @@ enum tenant_controller {
 #undef X
 };
 
+/* Who gave how much to a disk since user space looked last. */
+struct disk_user_key {
+	__u32 dev; /* as the kernel numbers it: major << 20 | minor */
+	__u32 pid; /* who issued it; of what the kernel itself writes back: a thread of its own */
+};
+
+struct disk_user {
+	__u64 bytes, requests;
+	__u64 last_ns;
+	struct group_key group; /* of what the kernel writes back: for whom; id 0: not known */
+	__u32 kernel; /* 1: issued by a thread of the kernel */
+	__u32 pad;
+	char comm[16];
+};
+
+#define DISK_USERS 2048
+
+_Static_assert(sizeof(struct disk_user) == 64, "struct disk_user");
 _Static_assert(sizeof(struct group_key) == 16, "struct group_key");
 _Static_assert(sizeof(struct task_groups) == 48, "struct task_groups");
 _Static_assert(sizeof(struct group_path) == 8 + TENANT_PATH_BYTES, "struct group_path");

@@ -11,6 +11,7 @@
 #include "capture/names.h"
 #include "capture/system.h"
 
+#define DISK_USE_MIN (128u << 10) /* bytes in a second: less is in nobody's way */
 #define CGROUPS_MAX 1024 /* names; then all are forgotten */
 
 struct cgroup {
@@ -25,6 +26,7 @@ struct hostside {
 	/* While storing: */
 	struct capture *capture;
 	struct store *store;
+	uint64_t now;
 	int err;
 };
 
@@ -125,6 +127,32 @@ static void on_event(const struct host_key *key, const struct host_count *count,
 	capture_forget_host_event(h->capture, key);
 }
 
+/* The names of kernel threads say nothing of whom they work for. */
+static void on_disk_user(const struct disk_user_key *key, const struct disk_user *user,
+			 const struct told_group *told, void *arg)
+{
+	struct told_group group = *told;
+	struct hostside *h = arg;
+	struct disk_user_row row = { .dev = key->dev,
+				     .pid = key->pid,
+				     .cgroup = group.path,
+				     .requests = user->requests,
+				     .bytes = user->bytes };
+	char comm[COMM_LEN];
+
+	if (user->bytes < DISK_USE_MIN)
+		return;
+	str_copy(comm, sizeof(comm), user->comm);
+	row.comm = comm;
+	if (!user->kernel)
+		(void)tenants_find(h->tenants, key->pid, 0, &group); /* "": gone, and counted */
+	else if (streq(group.path, "/"))
+		group.path[0] = '\0'; /* nobody's account: it may be anybody's */
+	if (group.path[0])
+		(void)tenants_container(h->tenants, group.path, group.id, user->last_ns);
+	note(h, store_disk_user(h->store, h->now, &row));
+}
+
 static void store_sample(struct hostside *h, uint64_t now)
 {
 	const struct core_sample *core;
@@ -163,7 +191,9 @@ int hostside_store(struct hostside *h, struct capture *capture, struct store *st
 	h->capture = capture;
 	h->store = store;
 	h->err = 0;
+	h->now = now;
 	capture_each_host_event(capture, on_event, h);
+	capture_each_disk_user(capture, on_disk_user, h);
 	store_sample(h, now);
 	return h->err;
 }

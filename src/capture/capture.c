@@ -138,6 +138,7 @@ static void choose_tracepoints(struct probe *p)
 		{ p->progs.retransmit, "tcp_retransmit_skb", true },
 		{ p->progs.process_exec, "sched_process_exec", true },
 		{ p->progs.tenant_moved, "cgroup_attach_task", true },
+		{ p->progs.disk_used, "block_rq_issue", true },
 		{ p->progs.block_issue, "block_rq_issue", true },
 		{ p->progs.block_done, "block_rq_complete", true },
 		{ p->progs.block_error, "block_rq_error", true },

@@ -222,6 +222,11 @@ bool capture_gone_group(struct capture *c, uint32_t pid, struct told_group *ret)
 typedef void (*moved_fn)(uint32_t pid, const struct told_group *group, void *arg);
 void capture_each_moved(struct capture *c, moved_fn fn, void *arg);
 
+/* Who used disks since the last look. group: for whom the kernel wrote back; path "": not known. */
+typedef void (*disk_user_fn)(const struct disk_user_key *key, const struct disk_user *user,
+			     const struct told_group *group, void *arg);
+void capture_each_disk_user(struct capture *c, disk_user_fn fn, void *arg);
+
 /* The name of a file that somebody waited for. -ENOENT: forgotten. */
 int capture_file_name(struct capture *c, const struct file_key *key, struct file_name *ret);
 

@@ -79,3 +79,24 @@ void capture_each_moved(struct capture *c, moved_fn fn, void *arg)
 		bpf_map_delete_elem(fd, &pid);
 	}
 }
+
+void capture_each_disk_user(struct capture *c, disk_user_fn fn, void *arg)
+{
+	int fd = bpf_map__fd(c->probe->maps.disk_users);
+	struct disk_user_key key;
+	struct disk_user user;
+
+	for (int i = 0; i < 2 * DISK_USERS && !bpf_map_get_next_key(fd, NULL, &key); i++) {
+		struct task_groups groups = { 0 };
+		struct told_group group = { 0 };
+
+		if (bpf_map_lookup_elem(fd, &key, &user))
+			memset(&user, 0, sizeof(user));
+		bpf_map_delete_elem(fd, &key);
+		groups.key[0] = user.group;
+		if (user.group.id)
+			(void)choose(c, &groups, &group); /* "": told by nobody */
+		if (user.bytes)
+			fn(&key, &user, &group, arg);
+	}
+}

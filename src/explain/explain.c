@@ -49,6 +49,7 @@ static void judge(const struct facts *f, const struct thread_facts *first, int n
 			continue;
 		place(&found, first, n);
 		find_cgroups(f, &found);
+		find_neighbour(f, e, &found);
 		e->finding = xrealloc(e->finding, (size_t)e->findings + 1, sizeof(*e->finding));
 		e->finding[e->findings++] = found;
 	}

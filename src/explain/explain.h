@@ -91,6 +91,7 @@ struct culprit {
 	uint64_t cpus; /* bit per CPU where it happened; CPUs above 63 are not shown */
 	struct line line; /* where it was meanwhile */
 	char cgroup[CGROUP_LEN]; /* "": not known */
+	bool beside; /* nobody waited for it, but it kept the disk busy meanwhile */
 };
 
 /* What several processes of one control group did together. */

@@ -164,6 +164,13 @@ struct belonging {
 	char cgroup[CGROUP_LEN];
 };
 
+/* What somebody gave to a disk, in one interval. */
+struct disk_use {
+	uint64_t at_ns, bytes;
+	uint32_t dev, pid;
+	char comm[COMM_LEN], cgroup[CGROUP_LEN]; /* cgroup "": whose it was is not known */
+};
+
 /* A GPU, whatever the number of runs that saw it. */
 struct gpu_facts {
 	uint32_t index;
@@ -203,6 +210,8 @@ struct facts {
 	int colls;
 	struct shed_facts *shed; /* by time */
 	int sheds;
+	struct disk_use *disk_use; /* by time */
+	int disk_uses;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
@@ -280,6 +289,10 @@ const char *facts_cgroup(const struct facts *f, uint32_t pid, uint64_t at_ns);
 void find_cgroups(const struct facts *f, struct finding *found); /* of its culprits */
 /* Who of these belongs together; ret has its last_ns and lost_ns already. */
 void group_culprits(const struct facts *f, const struct culprit *list, int n, struct finding *ret);
+
+/* neighbours.c: who used disks; and who kept that of a finding busy, as one more culprit of it. */
+int load_disk_uses(struct store *s, struct window w, struct facts *f);
+void find_neighbour(const struct facts *f, const struct explanation *e, struct finding *found);
 
 /* "0-14", "1,3": as taskset takes it. */
 void format_cpus(char *dst, size_t cap, uint64_t cpus);

@@ -530,6 +530,8 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 	if (!err)
 		err = load_belongings(s, w, ret);
 	if (!err)
+		err = load_disk_uses(s, w, ret);
+	if (!err)
 		err = load_waits(s, &l);
 	if (!err)
 		err = store_each_sample(s, w, on_sample, &l);
@@ -581,6 +583,7 @@ void facts_release(struct facts *f)
 	free(f->system);
 	free(f->descent);
 	free(f->belonging);
+	free(f->disk_use);
 	facts_release_gpus(f);
 	free(f->coll);
 	free(f->shed);

@@ -83,6 +83,8 @@ static void json_culprits(struct json *j, const struct explanation *e, const str
 		json_line(j, &c->line, c->pid == f->pid ? f->python_note : "");
 		json_str(j, "kind", c->pid == PID_IRQ ? "interrupts" : "process");
 		json_cgroup(j, e, c->cgroup);
+		if (c->beside) /* nobody waited for it: share_pct is of the disk's bytes */
+			json_bool(j, "beside", true);
 		json_f64(j, "share_pct", c->share);
 		json_u64(j, "ns", c->ns);
 		json_open(j, "cpus", '[');

@@ -38,8 +38,11 @@ static void print_culprits(const struct explanation *e, const struct finding *f,
 		const struct culprit *c = &f->culprit[i];
 
 		if ((i && c->share < 1) || (!c->cpus && c->pid == f->pid))
-			break;
-		if (c->cpus) {
+			continue;
+		if (c->beside) {
+			fprintf(out, "          meanwhile %s had %.0f %% of the bytes on that disk",
+				name_who(c->comm, c->pid, who, sizeof(who)), c->share);
+		} else if (c->cpus) {
 			format_cpus(cpus, sizeof(cpus), c->cpus);
 			fprintf(out, "          %s ran instead for %s (%.0f %%) on CPU %s",
 				name_who(c->comm, c->pid, who, sizeof(who)),

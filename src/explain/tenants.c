@@ -121,9 +121,20 @@ static uint64_t sum_of(const struct finding *f, const uint64_t *number, int i)
 	return ns;
 }
 
+/* What others of its own tenant did; who is beside is weighed against the disk, not against them. */
+static uint64_t own_ns(const struct finding *f, const uint64_t *number, uint64_t own)
+{
+	uint64_t ns = 0;
+
+	for (int k = 0; k < f->culprits; k++)
+		if (f->culprit[k].pid != f->pid && number[k] == own)
+			ns += f->culprit[k].ns;
+	return ns;
+}
+
 bool tenant_delayed(const struct explanation *e, const struct finding *f, struct delay *ret)
 {
-	uint64_t number[CULPRITS_MAX] = { 0 };
+	uint64_t number[CULPRITS_MAX] = { 0 }, own;
 	struct tenant scratch;
 
 	*ret = (struct delay){ 0 };
@@ -131,15 +142,18 @@ bool tenant_delayed(const struct explanation *e, const struct finding *f, struct
 		return false;
 	for (int i = 0; i < f->culprits; i++)
 		number[i] = number_of(tenant_of(e, f->culprit[i].cgroup, &scratch));
+	own = number_of(tenant_of(e, f->cgroup, &scratch));
 	for (int i = 0; i < f->culprits; i++) {
-		uint64_t ns = counts(f, &f->culprit[i]) ? sum_of(f, number, i) : 0;
+		uint64_t ns =
+			counts(f, &f->culprit[i]) && number[i] != own ? sum_of(f, number, i) : 0;
 
 		if (ns <= ret->ns)
 			continue;
 		ret->ns = ns;
 		ret->top = &f->culprit[i];
 	}
-	if (!ret->top || percent(ret->ns, f->lost_ns) < DELAY_MIN_PCT)
+	if (!ret->top || percent(ret->ns, f->lost_ns) < DELAY_MIN_PCT ||
+	    (!ret->top->beside && ret->ns < own_ns(f, number, own)))
 		return false;
 	ret->by = *tenant_of(e, ret->top->cgroup, &scratch);
 	ret->whom = *tenant_of(e, f->cgroup, &scratch);

@@ -18,6 +18,7 @@ static const char *const tables[] = {
 	"container",
 	"process_container",
 	"cgroup_container",
+	"disk_user_second",
 	"thread",
 	"op",
 	"frame",

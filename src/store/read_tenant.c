@@ -86,3 +86,37 @@ int store_each_stay(struct store *s, struct window w, int (*fn)(const struct sta
 			  w, &stmt);
 	return err ? err : store_rows(s, stmt, stay_row, &to);
 }
+
+static int disk_user_row(sqlite3_stmt *stmt, void *arg)
+{
+	struct disk_user_row row = {
+		.dev = column_u32(stmt, 1),
+		.pid = column_u32(stmt, 2),
+		.comm = column_text(stmt, 3),
+		.cgroup = column_text(stmt, 4),
+		.requests = column_u64(stmt, 5),
+		.bytes = column_u64(stmt, 6),
+	};
+	struct to *to = arg;
+
+	return ((int (*)(uint64_t, const struct disk_user_row *, void *))to->fn)(
+		column_u64(stmt, 0), &row, to->arg);
+}
+
+int store_each_disk_user(struct store *s, struct window w,
+			 int (*fn)(uint64_t at_ns, const struct disk_user_row *, void *), void *arg)
+{
+	struct to to = { (void *)fn, arg };
+	sqlite3_stmt *stmt;
+	int err;
+
+	if (!has_tenants(s))
+		return 0;
+	err = store_query(s,
+			  "SELECT at_ns, dev, pid, c.text, g.text, requests, bytes"
+			  " FROM disk_user_second LEFT JOIN string c ON c.id=comm"
+			  " LEFT JOIN string g ON g.id=cgroup WHERE at_ns > ?1 AND at_ns <= ?2"
+			  " ORDER BY at_ns",
+			  w, &stmt);
+	return err ? err : store_rows(s, stmt, disk_user_row, &to);
+}

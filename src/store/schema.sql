@@ -87,6 +87,19 @@ CREATE TABLE cgroup_container(
 	container INTEGER NOT NULL REFERENCES container(id)
 );
 
+-- Who gave how much to a disk, about once a second; small amounts are left out.
+CREATE TABLE disk_user_second(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL, -- end of the interval
+	dev INTEGER NOT NULL, -- the disk, as the kernel numbers it: major << 20 | minor
+	pid INTEGER NOT NULL, -- who issued the requests, perhaps a thread of the kernel
+	comm INTEGER NOT NULL REFERENCES string(id),
+	cgroup INTEGER NOT NULL REFERENCES string(id), -- whose they are; '' = not known
+	requests INTEGER NOT NULL,
+	bytes INTEGER NOT NULL
+);
+CREATE INDEX disk_user_second_at ON disk_user_second(at_ns);
+
 CREATE TABLE thread(
 	id INTEGER PRIMARY KEY,
 	process INTEGER NOT NULL REFERENCES process(id),

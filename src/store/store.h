@@ -85,6 +85,14 @@ int store_process_container(struct store *s, int64_t process, uint64_t from_boot
 			    int64_t container, const char *cgroup);
 int store_cgroup_container(struct store *s, const char *cgroup, int64_t container);
 
+/* Who used a disk in an interval. cgroup "": not known. */
+struct disk_user_row {
+	uint32_t dev, pid;
+	const char *comm, *cgroup;
+	uint64_t requests, bytes;
+};
+int store_disk_user(struct store *s, uint64_t at_boot_ns, const struct disk_user_row *row);
+
 int store_thread(struct store *s, int64_t process, uint32_t tid, const char *comm,
 		 uint64_t first_boot_ns, int64_t *ret);
 int store_thread_exit(struct store *s, int64_t thread, const char *comm, uint64_t boot_ns);
@@ -303,6 +311,10 @@ struct container_info {
 	uint64_t first_ns, last_ns;
 };
 int store_each_container(struct store *s, int (*fn)(const struct container_info *, void *),
+			 void *arg);
+
+int store_each_disk_user(struct store *s, struct window w,
+			 int (*fn)(uint64_t at_ns, const struct disk_user_row *, void *),
 			 void *arg);
 
 /* Where traced processes were before the end of the window, by pid, then time. */

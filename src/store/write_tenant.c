@@ -73,3 +73,18 @@ int store_cgroup_container(struct store *s, const char *cgroup, int64_t containe
 	row_i64(&r, container);
 	return row_end(&r, "insert cgroup_container");
 }
+
+int store_disk_user(struct store *s, uint64_t at_boot_ns, const struct disk_user_row *row)
+{
+	struct row r = row_begin(s, STMT_DISK_USER);
+
+	row_i64(&r, s->run);
+	row_time(&r, at_boot_ns);
+	row_i64(&r, row->dev);
+	row_i64(&r, row->pid);
+	row_string(&r, row->comm);
+	row_string(&r, row->cgroup);
+	row_u64(&r, row->requests);
+	row_u64(&r, row->bytes);
+	return row_end(&r, "insert disk_user_second");
+}

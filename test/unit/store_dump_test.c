@@ -73,6 +73,7 @@ static int fill_tenants(struct store *s, int64_t process, uint32_t i)
 	CHECK(!store_container_seen(s, container, i + 1));
 	CHECK(!store_process_container(s, process, i, container, text));
 	CHECK(!store_cgroup_container(s, text, container));
+	CHECK(!store_disk_user(s, i, &(struct disk_user_row){ i, i, text, text, i, UINT64_MAX }));
 	return 0;
 }
 
@@ -320,6 +321,7 @@ TEST(store_dump_and_load_give_the_same_trace)
 		"container",
 		"process_container",
 		"cgroup_container",
+		"disk_user_second",
 	};
 	struct store *s, *copy;
 	char *text, *again;
