@@ -14,3 +14,8 @@ void agent_note_moves(struct agent *a)
 {
 	capture_each_moved(a->capture, on_moved, a);
 }
+
+const char *agent_tenant(struct agent *a, uint32_t pid)
+{
+	return a->tenants ? tenants_label(a->tenants, pid) : "";
+}

@@ -105,7 +105,7 @@ static void add_process(struct roster *r, const struct process_key *key, uint32_
 	str_copy(p->cgroup, sizeof(p->cgroup), group.path);
 	err = store_process(r->store, &row, &p->row);
 	if (!err)
-		err = tenants_join(r->tenants, p->row, &group, key->start_ns);
+		err = tenants_join(r->tenants, key->pid, p->row, &group, key->start_ns);
 	if (err)
 		log_warn("process %u: %s", key->pid, why(err));
 	r->seen++;
@@ -187,15 +187,7 @@ int roster_moved(struct roster *r, uint32_t pid, const struct told_group *group)
 	if (!p || streq(p->cgroup, group->path))
 		return 0;
 	str_copy(p->cgroup, sizeof(p->cgroup), group->path);
-	return tenants_join(r->tenants, p->row, group, group->at_ns);
-}
-
-const char *roster_cgroup(const struct roster *r, uint32_t serial)
-{
-	struct member *m = hash_get(r->threads, &serial);
-	struct process *p = m ? hash_get(r->processes, &m->process) : NULL;
-
-	return p ? p->cgroup : "";
+	return tenants_join(r->tenants, pid, p->row, group, group->at_ns);
 }
 
 static bool refresh_process(const void *key, void *value, void *arg)

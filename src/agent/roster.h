@@ -36,9 +36,6 @@ void roster_exit(struct roster *r, uint32_t serial, const struct task_info *info
 /* A process is in another control group now; one without a row is nobody's business here. */
 int roster_moved(struct roster *r, uint32_t pid, const struct told_group *group);
 
-/* The control group of a process, "" where it is not known. Borrowed until it ends. */
-const char *roster_cgroup(const struct roster *r, uint32_t serial);
-
 /* Notice processes that changed their name (exec), and that containers are still there. */
 void roster_refresh(struct roster *r);
 

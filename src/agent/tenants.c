@@ -17,6 +17,7 @@
 #include "tenant/tenant.h"
 
 #define GROUPS_MAX 4096 /* then all are forgotten, and told again */
+#define PIDS_MAX 4096 /* likewise */
 #define AGAIN_NS 5000000000ull /* the kubelet links a log when the container runs */
 #define START_SLACK_NS 1000000000ull /* /proc tells it in ticks */
 
@@ -36,6 +37,7 @@ struct tenants {
 	struct capture *capture;
 	struct store *store;
 	struct hash *groups; /* struct group_path_key -> struct group */
+	struct hash *pids; /* -> struct group_path_key, as far as it was asked for */
 	uint64_t unknown;
 	int root;
 };
@@ -47,6 +49,7 @@ struct tenants *tenants_new(struct capture *capture, struct store *store)
 	t->capture = capture;
 	t->store = store;
 	t->groups = hash_new(sizeof(struct group_path_key), sizeof(struct group));
+	t->pids = hash_new(sizeof(uint32_t), sizeof(struct group_path_key));
 	t->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return t;
 }
@@ -58,6 +61,7 @@ void tenants_free(struct tenants *t)
 	if (t->root >= 0)
 		close(t->root);
 	hash_free(t->groups);
+	hash_free(t->pids);
 	free(t);
 }
 
@@ -69,7 +73,20 @@ void tenants_forget(struct tenants *t)
 
 /* ---- where a process is ---- */
 
-bool tenants_find(struct tenants *t, uint32_t pid, uint64_t start_ns, struct told_group *ret)
+static void note_pid(struct tenants *t, uint32_t pid, const char *path)
+{
+	struct group_path_key *key;
+
+	if (hash_count(t->pids) > PIDS_MAX) {
+		hash_free(t->pids);
+		t->pids = hash_new(sizeof(uint32_t), sizeof(struct group_path_key));
+	}
+	key = hash_put(t->pids, &pid);
+	*key = (struct group_path_key){ 0 };
+	str_copy(key->path, sizeof(key->path), path);
+}
+
+static bool look(struct tenants *t, uint32_t pid, uint64_t start_ns, struct told_group *ret)
 {
 	uint64_t started = start_ns ? proc_start_ns((int)pid) : 0;
 
@@ -78,11 +95,19 @@ bool tenants_find(struct tenants *t, uint32_t pid, uint64_t start_ns, struct tol
 	if ((!start_ns || (started && started <= start_ns + START_SLACK_NS)) &&
 	    proc_cgroup((int)pid, ret->path, sizeof(ret->path)))
 		return true;
-	if (capture_gone_group(t->capture, pid, ret) && (!start_ns || ret->start_ns == start_ns))
-		return true;
-	*ret = (struct told_group){ .start_ns = start_ns };
-	t->unknown++;
-	return false;
+	return capture_gone_group(t->capture, pid, ret) && (!start_ns || ret->start_ns == start_ns);
+}
+
+bool tenants_find(struct tenants *t, uint32_t pid, uint64_t start_ns, struct told_group *ret)
+{
+	bool found = look(t, pid, start_ns, ret);
+
+	if (!found) {
+		*ret = (struct told_group){ .start_ns = start_ns };
+		t->unknown++;
+	}
+	note_pid(t, pid, ret->path);
+	return found;
 }
 
 uint64_t tenants_unknown(const struct tenants *t)
@@ -150,9 +175,8 @@ static int tell(struct tenants *t, const char *cgroup, uint64_t id, uint64_t now
 	g->named = t->root >= 0 && tenant_enrich(t->root, &who);
 	g->again_at = first && !g->named && tenant_foreign(&who) ? now + AGAIN_NS : 0;
 	g->parsed = true;
-	if (streq(cgroup, "/") || !cgroup[0])
-		g->label[0] = '\0';
-	else
+	g->label[0] = '\0';
+	if (tenant_foreign(&who))
 		tenant_label(&who, g->label, sizeof(g->label));
 	err = write_group(t, cgroup, &who, id ? id : inode_of(cgroup), now, g);
 	g->stored = !err;
@@ -183,10 +207,12 @@ int64_t tenants_container(struct tenants *t, const char *cgroup, uint64_t id, ui
 	return g->row;
 }
 
-int tenants_join(struct tenants *t, int64_t process, const struct told_group *group, uint64_t now)
+int tenants_join(struct tenants *t, uint32_t pid, int64_t process, const struct told_group *group,
+		 uint64_t now)
 {
 	int64_t row = tenants_container(t, group->path, group->id, now);
 
+	note_pid(t, pid, group->path);
 	return process ? store_process_container(t->store, process, now, row, group->path) : 0;
 }
 
@@ -197,9 +223,10 @@ int tenants_seen(struct tenants *t, const char *cgroup, uint64_t now)
 	return row ? store_container_seen(t->store, row, now) : 0;
 }
 
-const char *tenants_label(struct tenants *t, const char *cgroup)
+const char *tenants_label(struct tenants *t, uint32_t pid)
 {
-	struct group *g = cgroup[0] ? group_of(t, cgroup) : NULL;
+	const struct group_path_key *key = hash_get(t->pids, &pid);
+	const struct group *g = key ? hash_get(t->groups, key) : NULL;
 
 	return g ? g->label : "";
 }

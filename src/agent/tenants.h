@@ -24,13 +24,14 @@ bool tenants_find(struct tenants *t, uint32_t pid, uint64_t start_ns, struct tol
 int64_t tenants_container(struct tenants *t, const char *cgroup, uint64_t id, uint64_t now);
 
 /* A process is in that group from then on. */
-int tenants_join(struct tenants *t, int64_t process, const struct told_group *group, uint64_t now);
+int tenants_join(struct tenants *t, uint32_t pid, int64_t process, const struct told_group *group,
+		 uint64_t now);
 
 /* It is still there. */
 int tenants_seen(struct tenants *t, const char *cgroup, uint64_t now);
 
-/* What people call it, "" where that says nothing: the root group. Borrowed until the next call. */
-const char *tenants_label(struct tenants *t, const char *cgroup);
+/* What people call the container of a process, "" where it is in none. Borrowed until the next call. */
+const char *tenants_label(struct tenants *t, uint32_t pid);
 
 /* Processes whose group could not be found out, so far. */
 uint64_t tenants_unknown(const struct tenants *t);
