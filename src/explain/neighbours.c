@@ -53,10 +53,10 @@ static uint32_t disk_of(const struct finding *found)
 	return dev;
 }
 
-/* One control group on that disk, in the time of the finding and in the rest. */
+/* One tenant on that disk, in the time of the finding and in the rest. */
 struct user {
 	const struct disk_use *use; /* its largest row in that time: which process of it */
-	uint64_t during, else_bytes;
+	uint64_t number, during, else_bytes;
 };
 
 struct users {
@@ -68,12 +68,17 @@ struct users {
 /* NULL: too many; what they did is in `all`, so that nobody is blamed for it. */
 static struct user *user_of(struct users *u, const struct disk_use *use)
 {
+	struct tenant t;
+	uint64_t number;
+
+	(void)tenant_parse(use->cgroup, &t); /* how much it says does not matter */
+	number = tenant_number(&t);
 	for (int i = 0; i < u->n; i++)
-		if (streq(u->user[i].use->cgroup, use->cgroup))
+		if (u->user[i].number == number)
 			return &u->user[i];
 	if (u->n == USERS_MAX)
 		return NULL;
-	u->user[u->n] = (struct user){ .use = use };
+	u->user[u->n] = (struct user){ .use = use, .number = number };
 	return &u->user[u->n++];
 }
 
@@ -84,7 +89,8 @@ static void add_up(const struct facts *f, const struct finding *found, uint32_t 
 		const struct disk_use *use = &f->disk_use[i];
 		bool during =
 			use->at_ns > found->first_ns && use->at_ns <= found->last_ns + SECOND_NS;
-		struct user *who = use->dev == dev ? user_of(u, use) : NULL;
+		/* What is nobody's is in `all` alone. */
+		struct user *who = use->dev == dev && use->cgroup[0] ? user_of(u, use) : NULL;
 
 		if (use->dev == dev && during)
 			u->all += use->bytes;
@@ -137,7 +143,7 @@ void find_neighbour(const struct facts *f, const struct explanation *e, struct f
 		return;
 	add_up(f, found, dev, &u);
 	for (int i = 0; i < u.n; i++)
-		if (u.user[i].use->cgroup[0] && (!most || u.user[i].during > most->during))
+		if (!most || u.user[i].during > most->during)
 			most = &u.user[i];
 	if (!most || u.all < BYTES_MIN || percent(most->during, u.all) < MOST_PCT ||
 	    !is_more(f, found, most))

@@ -26,7 +26,7 @@ bool same_tenant(const struct tenant *a, const struct tenant *b)
 }
 
 /* Of what makes it this one; two of the same number are told apart by same_tenant(). */
-static uint64_t number_of(const struct tenant *t)
+uint64_t tenant_number(const struct tenant *t)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
 	char text[512];
@@ -38,7 +38,7 @@ static uint64_t number_of(const struct tenant *t)
 
 static const struct tenant *find(const struct explanation *e, const struct tenant *t)
 {
-	uint64_t number = number_of(t);
+	uint64_t number = tenant_number(t);
 	const int *at = e->tenant_index ? hash_get(e->tenant_index, &number) : NULL;
 
 	return at && same_tenant(&e->tenant[*at - 1], t) ? &e->tenant[*at - 1] : NULL;
@@ -46,7 +46,7 @@ static const struct tenant *find(const struct explanation *e, const struct tenan
 
 static void add_tenant(struct explanation *e, const struct tenant *t)
 {
-	uint64_t number = number_of(t);
+	uint64_t number = tenant_number(t);
 	int *at;
 
 	if (!e->tenant_index)
@@ -141,8 +141,8 @@ bool tenant_delayed(const struct explanation *e, const struct finding *f, struct
 	if (!f->cgroup[0])
 		return false;
 	for (int i = 0; i < f->culprits; i++)
-		number[i] = number_of(tenant_of(e, f->culprit[i].cgroup, &scratch));
-	own = number_of(tenant_of(e, f->cgroup, &scratch));
+		number[i] = tenant_number(tenant_of(e, f->culprit[i].cgroup, &scratch));
+	own = tenant_number(tenant_of(e, f->cgroup, &scratch));
 	for (int i = 0; i < f->culprits; i++) {
 		uint64_t ns =
 			counts(f, &f->culprit[i]) && number[i] != own ? sum_of(f, number, i) : 0;

@@ -14,6 +14,7 @@ int tenants_load(struct store *s, const struct facts *f, struct explanation *e);
 const struct tenant *tenant_of(const struct explanation *e, const char *cgroup,
 			       struct tenant *scratch);
 bool same_tenant(const struct tenant *a, const struct tenant *b);
+uint64_t tenant_number(const struct tenant *t); /* the same for the same one */
 
 /* One tenant had most of what a finding of another is about. */
 struct delay {
