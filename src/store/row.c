@@ -24,10 +24,10 @@ static const char *const stmt_sql[STMT_COUNT] = {
 	/* What is known of it only grows; a name that was found stays. */
 	[STMT_CONTAINER] =
 		"INSERT INTO container VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?15)"
-		" ON CONFLICT(id) DO UPDATE SET runtime=iif(?3='', runtime, ?3),"
-		" namespace=iif(?5='', namespace, ?5), pod=iif(?6='', pod, ?6),"
-		" name=iif(?7='', name, ?7), image=iif(?8='', image, ?8),"
-		" label=iif(?5 || ?7 = '', label, ?12),"
+		" ON CONFLICT(id) DO UPDATE SET runtime=coalesce(nullif(?3, ''), runtime),"
+		" namespace=coalesce(nullif(?5, ''), namespace), pod=coalesce(nullif(?6, ''), pod),"
+		" name=coalesce(nullif(?7, ''), name), image=coalesce(nullif(?8, ''), image),"
+		" label=CASE WHEN ?5 || ?7 = '' THEN label ELSE ?12 END,"
 		" cgroup_id=coalesce(cgroup_id, ?14), last_ns=max(last_ns, ?15)",
 	[STMT_CONTAINER_SEEN] = "UPDATE container SET last_ns=max(last_ns, ?2) WHERE id=?1",
 	[STMT_PROCESS_CONTAINER] = "INSERT OR REPLACE INTO process_container VALUES(?,?,?,?)",

@@ -11,6 +11,7 @@ id_of unified
 group "system.slice/docker-$id.scope"
 trace_with --slow 1ms
 # While it lives, by /proc; and one that is gone before anybody can look.
+# shellcheck disable=SC2016 # for the inner shell
 waiting sh -c 'echo $$ >"$1/cgroup.procs" && exec "$2" --wait cudaMalloc 23 1' inside "$group" "$sim/calls"
 alive_one=$caller
 go "$caller"
