@@ -209,9 +209,8 @@ struct facts {
 	struct coll_facts *coll; /* by hash, then sequence number: a meeting is together */
 	int colls;
 	struct shed_facts *shed; /* by time */
-	int sheds;
 	struct disk_use *disk_use; /* by time */
-	int disk_uses;
+	int sheds, disk_uses;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };
