@@ -207,10 +207,10 @@ struct facts {
 	struct gpu_error *gpu_error; /* by time */
 	int belongings, gpus, gpu_errors;
 	struct coll_facts *coll; /* by hash, then sequence number: a meeting is together */
-	int colls;
+	int colls, disk_uses;
 	struct shed_facts *shed; /* by time */
 	struct disk_use *disk_use; /* by time */
-	int sheds, disk_uses;
+	int sheds;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };

@@ -224,26 +224,57 @@ void name_tenants(struct explanation *e)
 
 /* ---- only one ---- */
 
-static bool of_wanted(const struct explanation *e, const char *cgroup, const char *wanted)
+struct wanted {
+	const struct explanation *e;
+	const char *text;
+	bool claimed; /* none that really has that name: then those count who only say so */
+};
+
+static bool is_wanted(const struct wanted *w, const struct tenant *t)
+{
+	return tenant_matches(t, w->text) && (w->claimed || !t->claimed);
+}
+
+static bool of_wanted(const struct wanted *w, const char *cgroup)
 {
 	struct tenant scratch;
 
-	return cgroup[0] && tenant_matches(tenant_of(e, cgroup, &scratch), wanted);
+	return cgroup[0] && is_wanted(w, tenant_of(w->e, cgroup, &scratch));
+}
+
+/* Up to NAMED_MAX of those that are meant, or that could have been. Returns how many. */
+static int list_tenants(const struct wanted *w, bool meant, char *dst, size_t cap)
+{
+	char label[TENANT_LABEL_CAP];
+	size_t at = 0;
+	int named = 0;
+
+	for (int i = 0; i < w->e->tenants && named < NAMED_MAX && at < cap; i++) {
+		const struct tenant *t = &w->e->tenant[i];
+
+		if (meant ? is_wanted(w, t) : tenant_foreign(t))
+			at += (size_t)snprintf(dst + at, cap - at, "%s%s", named++ ? ", " : "",
+					       tenant_label(t, label, sizeof(label)));
+	}
+	return named;
 }
 
 /* Those of one pod are meant together; else a name must be of one. */
-static int check_wanted(const struct explanation *e, const char *wanted)
+static int check_wanted(struct wanted *w)
 {
 	const struct tenant *first = NULL;
-	char label[TENANT_LABEL_CAP], text[512] = "";
 	bool several = false;
-	int named = 0;
-	size_t at = 0;
+	char text[512] = "";
+	int named;
 
-	for (int i = 0; i < e->tenants; i++) {
-		const struct tenant *t = &e->tenant[i];
+	w->claimed = true;
+	for (int i = 0; i < w->e->tenants; i++)
+		if (tenant_matches(&w->e->tenant[i], w->text) && !w->e->tenant[i].claimed)
+			w->claimed = false;
+	for (int i = 0; i < w->e->tenants; i++) {
+		const struct tenant *t = &w->e->tenant[i];
 
-		if (!tenant_matches(t, wanted))
+		if (!is_wanted(w, t))
 			continue;
 		if (first && (!t->pod_uid[0] || !streq(t->pod_uid, first->pod_uid)))
 			several = true;
@@ -251,29 +282,16 @@ static int check_wanted(const struct explanation *e, const char *wanted)
 	}
 	if (first && !several)
 		return 0;
-	for (int i = 0; i < e->tenants && named < NAMED_MAX && at < sizeof(text); i++) {
-		if (several ? !tenant_matches(&e->tenant[i], wanted)
-			    : !tenant_foreign(&e->tenant[i]))
-			continue;
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", named++ ? ", " : "",
-				       tenant_label(&e->tenant[i], label, sizeof(label)));
-	}
+	named = list_tenants(w, several, text, sizeof(text));
 	if (several)
-		return fail(-EINVAL, "--container %s is not one: %s", wanted, text);
-	return fail(-ENOENT, "no container %s in that time; there %s %s", wanted,
+		return fail(-EINVAL, "--container %s is not one: %s", w->text, text);
+	return fail(-ENOENT, "no container %s in that time; there %s %s", w->text,
 		    named == 1 ? "is" : "are", named ? text : "none");
 }
 
-struct wanted {
-	const struct explanation *e;
-	const char *wanted;
-};
-
 static bool keep_finding(const struct finding *f, void *arg)
 {
-	const struct wanted *w = arg;
-
-	return of_wanted(w->e, f->cgroup, w->wanted);
+	return of_wanted(arg, f->cgroup);
 }
 
 static bool keep_pid(uint32_t pid, void *arg)
@@ -282,14 +300,14 @@ static bool keep_pid(uint32_t pid, void *arg)
 
 	for (int i = 0; i < w->e->summaries; i++)
 		if (w->e->summary[i].pid == pid)
-			return of_wanted(w->e, w->e->summary[i].cgroup, w->wanted);
+			return of_wanted(w, w->e->summary[i].cgroup);
 	return false;
 }
 
 int explain_only_container(struct explanation *e, const char *wanted)
 {
-	struct wanted w = { e, wanted };
-	int err = check_wanted(e, wanted);
+	struct wanted w = { .e = e, .text = wanted };
+	int err = check_wanted(&w);
 
 	if (!err)
 		explain_keep(e, keep_finding, keep_pid, &w);

@@ -149,6 +149,23 @@ EXPLAIN_TEST(only_one_container_is_left_when_it_is_asked_for)
 	return 0;
 }
 
+/* Who writes another's id below a unit of his own is not found in its place, nor in its way. */
+EXPLAIN_TEST(a_container_is_found_whoever_else_claims_its_id)
+{
+#define CLAIM "/user.slice/user-7.slice/user@7.service/docker-" A ".scope"
+	CHECK(!trace_run(store));
+	CHECK(!add("/docker/" A, "", "", ""));
+	CHECK(!add(CLAIM, "", "", ""));
+	CHECK(!tenants_load(store, &nothing, &answer));
+	CHECK(answer.tenants == 2);
+	(void)found("/docker/" A, "/", SEC);
+	(void)found(CLAIM, "/", SEC);
+	CHECK(!explain_only_container(&answer, A));
+	CHECK(answer.findings == 1);
+	CHECK_STR(answer.finding[0].cgroup, "/docker/" A);
+	return 0;
+}
+
 EXPLAIN_TEST(a_container_that_is_told_again_keeps_what_is_known)
 {
 	CHECK(!trace_run(store));
