@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each process is looked up once. A pid that comes back has another name, as a rule. */
+/* Each process is looked up once, and again when one of that pid has ended: pids come back. */
 #include "agent/blamed.h"
 
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #define KNOWN_MAX 8192 /* then all are forgotten, and told again */
 
 struct known {
+	uint64_t told_ns;
 	char comm[COMM_LEN];
 	bool told;
 };
@@ -59,9 +60,11 @@ int blamed_note(struct blamed *b, struct store *store, uint32_t pid, const char 
 	if (hash_count(b->known) > KNOWN_MAX)
 		blamed_forget(b);
 	known = hash_put(b->known, &pid);
-	if (known->told && !strncmp(known->comm, comm, sizeof(known->comm) - 1))
+	if (known->told && !strncmp(known->comm, comm, sizeof(known->comm) - 1) &&
+	    !tenants_ended(b->tenants, pid, known->told_ns))
 		return 0;
 	known->told = true;
+	known->told_ns = now;
 	str_copy(known->comm, sizeof(known->comm), comm);
 	if (tenants_find(b->tenants, pid, 0, &group)) /* else "", which is said */
 		(void)tenants_container(b->tenants, group.path, group.id, now);

@@ -110,6 +110,11 @@ bool tenants_find(struct tenants *t, uint32_t pid, uint64_t start_ns, struct tol
 	return found;
 }
 
+bool tenants_ended(struct tenants *t, uint32_t pid, uint64_t since_ns)
+{
+	return capture_ended_ns(t->capture, pid) > since_ns;
+}
+
 uint64_t tenants_unknown(const struct tenants *t)
 {
 	return t->unknown;

@@ -20,6 +20,9 @@ void tenants_forget(struct tenants *t);
 /* Where a process is, or was when it ended; start_ns 0: whichever had that pid. False: not known. */
 bool tenants_find(struct tenants *t, uint32_t pid, uint64_t start_ns, struct told_group *ret);
 
+/* Has a process with that pid ended since then? Its number may be somebody else's now. */
+bool tenants_ended(struct tenants *t, uint32_t pid, uint64_t since_ns);
+
 /* The container of a group, written on first sight; 0: none. id 0: looked up. */
 int64_t tenants_container(struct tenants *t, const char *cgroup, uint64_t id, uint64_t now);
 

@@ -218,6 +218,9 @@ struct told_group {
 /* Where a process was when it ended. False: it has not ended, or too long ago. */
 bool capture_gone_group(struct capture *c, uint32_t pid, struct told_group *ret);
 
+/* When the last process with that pid ended, boot time; 0: none did, or too long ago. */
+uint64_t capture_ended_ns(struct capture *c, uint32_t pid);
+
 /* Everybody who moved to another group since the last look, and where to. */
 typedef void (*moved_fn)(uint32_t pid, const struct told_group *group, void *arg);
 void capture_each_moved(struct capture *c, moved_fn fn, void *arg);

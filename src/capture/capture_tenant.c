@@ -66,6 +66,15 @@ bool capture_gone_group(struct capture *c, uint32_t pid, struct told_group *ret)
 	       choose(c, &groups, ret);
 }
 
+uint64_t capture_ended_ns(struct capture *c, uint32_t pid)
+{
+	struct task_groups groups;
+
+	return bpf_map_lookup_elem(bpf_map__fd(c->probe->maps.gone_tenants), &pid, &groups)
+		       ? 0
+		       : groups.at_ns;
+}
+
 void capture_each_moved(struct capture *c, moved_fn fn, void *arg)
 {
 	int fd = bpf_map__fd(c->probe->maps.moved_tenants);
