@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=sh disable=SC2034 # names for those who source it
+# shellcheck shell=sh disable=SC2034,SC2154 # names from and for those who source it
 # Real control groups with the names that container runtimes give them. Sourced after test/lib.sh.
 
 # hierarchy v1|v2|any: $top is where its groups are, and it can be written to; or the test is skipped.
@@ -40,4 +40,18 @@ inside() {
 # id_of WORD: 64 hexadecimal digits, the same for the same word: $id
 id_of() {
 	id=$(printf '%s-%s' "$1" "$$" | sha256sum | cut -d' ' -f1)
+}
+
+# covered PID: its library is attached to, by the trace's own word
+covered() {
+	[ "$(sql "SELECT count(*) FROM coverage JOIN process ON process.id = process
+		WHERE pid = $1 AND ops > 0" 2>/dev/null)" -ge 1 ] 2>/dev/null
+}
+
+# attached: from here on calls of every process with the simulated library are counted
+attached() {
+	hold cudaMalloc 3 1
+	soon 30 covered "$caller" || die "the library is not attached to"
+	go "$caller"
+	ends "$caller" "cudaMalloc 3"
 }

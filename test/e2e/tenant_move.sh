@@ -22,6 +22,7 @@ told() {
 }
 
 trace_with --slow 1ms
+attached
 # shellcheck disable=SC2016 # for the inner shell
 waiting sh -c 'echo $$ >"$1/cgroup.procs" && exec "$2" --wait --sleep-us 20000 cudaMalloc 600 1' inside \
 	"$before_group" "$sim/calls"

@@ -11,8 +11,7 @@ containers=200
 group docker
 docker=$group
 trace_with --json
-"$sim/calls" cudaMalloc 3 1 >/dev/null # its library is known from then on
-sleep 1
+attached
 i=0
 while [ $i -lt $containers ]; do
 	id_of "short-$i"

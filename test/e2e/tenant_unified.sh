@@ -10,10 +10,12 @@ hierarchy v2
 id_of unified
 group "system.slice/docker-$id.scope"
 trace_with --slow 1ms
+attached
 # While it lives, by /proc; and one that is gone before anybody can look.
 # shellcheck disable=SC2016 # for the inner shell
 waiting sh -c 'echo $$ >"$1/cgroup.procs" && exec "$2" --wait cudaMalloc 23 1' inside "$group" "$sim/calls"
 alive_one=$caller
+soon 30 covered "$caller" || die "it is not seen"
 go "$caller"
 ends "$caller" "cudaMalloc 23"
 (inside "$group" "$sim/calls" cudaMalloc 29 1) >"$dir/short" || die "a caller failed"
