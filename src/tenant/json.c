@@ -199,7 +199,9 @@ bool json_string(struct json_value v, char *dst, size_t cap)
 			if (!at)
 				return false;
 		} else {
-			raw[used] = *at ? *at : '?';
+			raw[used] = '?';
+			if (*at)
+				raw[used] = *at;
 			at++;
 		}
 		used += len;
