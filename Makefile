@@ -140,9 +140,10 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql $(wildcard demo/*.sql) $(
 
 FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -MMD -MP
-FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c \
-	src/chain/*.c src/rank/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c src/gpu/decode.c \
-	src/gpu/xid.c src/export/container.c src/export/proto.c \
+FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c \
+	$(wildcard $(addsuffix /*.c,$(addprefix src/,base decode chain rank tenant step native python))) \
+	src/store/hist.c src/gpu/decode.c src/gpu/xid.c \
+	$(addprefix src/export/,container.c proto.c) \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
 	usdt.c names.c system.c environ.c trouble.c))
 $(OUT)/fuzz/%.o: %.c

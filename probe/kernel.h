@@ -100,10 +100,26 @@ struct sock_common {
 
 struct kernfs_node {
 	__u64 id;
+	struct kernfs_node *__parent;
+	const char *name;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
 };
 
 struct cgroup {
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* as many as the kernel has controllers */
+	struct cgroup *dfl_cgrp;
 };
 
 struct sock_cgroup_data {
@@ -128,8 +144,22 @@ struct block_device {
 	unsigned int bd_dev;
 };
 
+struct blkcg {
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+};
+
+struct bio {
+	struct blkcg_gq *bi_blkg;
+};
+
 struct request {
 	struct block_device *part;
+	struct bio *bio;
+	unsigned int __data_len;
 	unsigned long long start_time_ns;
 };
 
@@ -200,6 +230,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct files_struct *files;
+	struct css_set *cgroups;
 	void *reclaim_state;
 	void *bpf_storage; /* NULL: nobody keeps anything for this task */
 	struct thread_struct thread;
@@ -218,6 +249,16 @@ struct bpf_iter__task {
 };
 
 #pragma clang attribute pop
+
+enum cgroup_subsys_id {
+	cpuset_cgrp_id = 0,
+	cpu_cgrp_id = 1,
+	io_cgrp_id = 2,
+	memory_cgrp_id = 3,
+	devices_cgrp_id = 4,
+	freezer_cgrp_id = 5,
+	pids_cgrp_id = 6,
+};
 
 #define TASK_STOPPED_OR_TRACED 0x0c
 #define TASK_WAKING 0x200

@@ -5,5 +5,6 @@
 #include "probe/host.bpf.h"
 #include "probe/overlay.bpf.h"
 #include "probe/settle.bpf.h"
+#include "probe/tenant.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -339,7 +339,8 @@ struct blame {
 	X(no_collective, "NCCL calls counted but not told: the ring was full")                     \
 	X(no_alloc, "allocations not followed: too many at once")                                  \
 	X(no_kernel, "launches not told by kernel: too many kernels")                              \
-	X(no_kernel_name, "names of kernels lost: too many at once")
+	X(no_kernel_name, "names of kernels lost: too many at once")                               \
+	X(no_tenant, "processes whose control group was not found out in time")
 
 enum loss {
 #define X(id, text) LOSS_##id,

@@ -22,6 +22,7 @@ void agent_note_losses(struct agent *a)
 	capture_stats(a->capture, &stats);
 	stats.loss[LOSS_no_verdict] = stalls_skipped(a->stalls);
 	stats.loss[LOSS_no_news] += lines_skipped(a->lines);
+	stats.loss[LOSS_no_tenant] = tenants_unknown(a->tenants);
 	for (int i = 0; i < LOSS_COUNT; i++) {
 		uint64_t fresh = i == LOSS_ring_full ? dropped : stats.loss[i] - a->loss[i];
 

@@ -222,7 +222,8 @@ static void give_up_second(struct agent *a)
 {
 	store_rollback(a->store);
 	roster_free(a->roster);
-	a->roster = roster_new(a->store);
+	tenants_forget(a->tenants);
+	a->roster = roster_new(a->store, a->tenants);
 	incidents_forget(a->incidents);
 	ranks_forget(a->ranks);
 	lines_rollback(a->lines);
@@ -268,6 +269,7 @@ static void tick(struct agent *a)
 	agent_stored(a, hostside_store(a->hostside, a->capture, a->store, a->now));
 	agent_stored(a, ranks_store(a->ranks, a->capture, a->now, a->ending));
 	agent_note_coverage(a);
+	agent_note_moves(a);
 	bury(a);
 	if (a->ticks % REFRESH_TICKS == 0)
 		roster_refresh(a->roster);
@@ -368,7 +370,6 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->blame_seen = hash_new(sizeof(struct blame_key), sizeof(uint64_t));
 	a->thread_time = hash_new(sizeof(uint32_t), sizeof(struct thread_time));
 	a->process_time = hash_new(sizeof(int64_t), sizeof(uint64_t));
-	a->blamed = blamed_new();
 	a->board = board_new();
 	a->ledger = ledger_new();
 	a->lines = lines_new(!opts->capture.no_stack);
@@ -384,12 +385,14 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 		return err;
 	}
 	lines_source(a->lines, fetch_news, a);
-	a->roster = roster_new(a->store);
+	a->tenants = tenants_new(a->capture, a->store);
+	a->blamed = blamed_new(a->tenants);
+	a->roster = roster_new(a->store, a->tenants);
 	a->waits = waits_new(a->capture, a->lines);
 	a->rhythm = rhythm_new();
 	a->idling = idling_new();
 	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
-	a->hostside = hostside_new();
+	a->hostside = hostside_new(a->tenants);
 	a->gpus = gpus_new(!opts->no_gpu_samples, opts->nvml);
 	a->ranks = ranks_new(a->store);
 	a->kernels = kernels_new(a->lines);
@@ -489,6 +492,7 @@ void agent_close(struct agent *a)
 	hash_free(a->thread_time);
 	hash_free(a->process_time);
 	blamed_free(a->blamed);
+	tenants_free(a->tenants);
 	board_free(a->board);
 	store_close(a->store);
 	free(a->exited);

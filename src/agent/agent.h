@@ -59,6 +59,9 @@ struct blame_live {
 };
 const struct blame_live *agent_blames(struct agent *a, size_t *ret_count);
 
+/* What people call the container of a process, "" where it is in none. Borrowed until the next call. */
+const char *agent_tenant(struct agent *a, uint32_t pid);
+
 /* What was not looked at since the start. */
 struct shed_total {
 	uint64_t ns; /* also of the present one, */

@@ -18,6 +18,7 @@
 #include "agent/rhythm.h"
 #include "agent/roster.h"
 #include "agent/stalls.h"
+#include "agent/tenants.h"
 #include "agent/waits.h"
 #include "base/hash.h"
 #include "decode/decode.h"
@@ -50,6 +51,7 @@ struct agent {
 	struct store *store;
 	struct capture *capture;
 	struct roster *roster;
+	struct tenants *tenants;
 	struct ledger *ledger;
 	struct hash *tasks; /* serial -> struct task_info, of the present tick */
 	struct hash *blame_seen; /* struct blame_key -> ns as last seen */
@@ -98,6 +100,9 @@ void agent_stored(struct agent *a, int err);
 
 /* coverage.c: stores what was found out about processes, now that they have rows. */
 void agent_note_coverage(struct agent *a);
+
+/* moves.c: who went to another control group since the last look. */
+void agent_note_moves(struct agent *a);
 
 /* account.c: what was lost, and what all this cost, in the second that ends now. */
 void agent_note_losses(struct agent *a);

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each process is looked up once. A pid that comes back has another name, as a rule. */
+/* Each process is looked up once, and again when one of that pid has ended: pids come back. */
 #include "agent/blamed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/tenants.h"
 #include "base/hash.h"
 #include "base/util.h"
-#include "capture/host.h"
 
 #define KNOWN_MAX 8192 /* then all are forgotten, and told again */
 
 struct known {
+	uint64_t told_ns;
 	char comm[COMM_LEN];
 	bool told;
 };
 
 struct blamed {
+	struct tenants *tenants;
 	struct hash *known; /* pid -> struct known */
 };
 
-struct blamed *blamed_new(void)
+struct blamed *blamed_new(struct tenants *tenants)
 {
 	struct blamed *b = xcalloc(1, sizeof(*b));
 
+	b->tenants = tenants;
 	b->known = hash_new(sizeof(uint32_t), sizeof(struct known));
 	return b;
 }
@@ -42,22 +45,30 @@ void blamed_forget(struct blamed *b)
 	b->known = hash_new(sizeof(uint32_t), sizeof(struct known));
 }
 
+void blamed_forget_one(struct blamed *b, uint32_t pid)
+{
+	hash_drop(b->known, &pid);
+}
+
 int blamed_note(struct blamed *b, struct store *store, uint32_t pid, const char *comm, uint64_t now)
 {
+	struct told_group group;
 	struct known *known;
-	char cgroup[256];
 
 	if (!pid || pid == PID_IRQ)
 		return 0;
 	if (hash_count(b->known) > KNOWN_MAX)
 		blamed_forget(b);
 	known = hash_put(b->known, &pid);
-	if (known->told && !strncmp(known->comm, comm, sizeof(known->comm) - 1))
+	if (known->told && !strncmp(known->comm, comm, sizeof(known->comm) - 1) &&
+	    !tenants_ended(b->tenants, pid, known->told_ns))
 		return 0;
 	known->told = true;
+	known->told_ns = now;
 	str_copy(known->comm, sizeof(known->comm), comm);
-	(void)proc_cgroup((int)pid, cgroup, sizeof(cgroup)); /* "": gone, which is said */
-	return store_blamed(store, now, pid, known->comm, cgroup);
+	if (tenants_find(b->tenants, pid, 0, &group)) /* else "", which is said */
+		(void)tenants_container(b->tenants, group.path, group.id, now);
+	return store_blamed(store, now, pid, known->comm, group.path);
 }
 
 int blamed_chain(struct blamed *b, struct store *store, const struct chain *chain, uint64_t now)

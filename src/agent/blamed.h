@@ -7,8 +7,9 @@
 #include "store/store.h"
 
 struct blamed;
+struct tenants;
 
-struct blamed *blamed_new(void);
+struct blamed *blamed_new(struct tenants *tenants); /* borrowed */
 void blamed_free(struct blamed *b);
 
 /* Somebody who had a CPU. Told to the store on first sight, and again when its name changes. */
@@ -20,5 +21,8 @@ int blamed_chain(struct blamed *b, struct store *store, const struct chain *chai
 
 /* What was told may be undone: tell it again. */
 void blamed_forget(struct blamed *b);
+
+/* ... because it belongs to another group now. */
+void blamed_forget_one(struct blamed *b, uint32_t pid);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/tenants.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -14,6 +15,7 @@
 #include "capture/names.h"
 #include "capture/system.h"
 
+#define DISK_USE_MIN (128u << 10) /* bytes in a second: less is in nobody's way */
 #define CGROUPS_MAX 1024 /* names; then all are forgotten */
 #define TROUBLES_MAX 64 /* of devices, stored in one look */
 
@@ -24,6 +26,7 @@ struct cgroup {
 
 struct hostside {
 	struct system_sampler *sampler;
+	struct tenants *tenants;
 	struct hash *cgroups; /* id -> struct cgroup */
 	struct kmsg *kmsg; /* NULL: cannot be read */
 	/* While storing: */
@@ -31,13 +34,15 @@ struct hostside {
 	struct store *store;
 	unsigned troubles;
 	struct trouble trouble; /* that is stored for each of its disks */
+	uint64_t now;
 	int err;
 };
 
-struct hostside *hostside_new(void)
+struct hostside *hostside_new(struct tenants *tenants)
 {
 	struct hostside *h = xcalloc(1, sizeof(*h));
 
+	h->tenants = tenants;
 	h->sampler = system_new();
 	h->cgroups = hash_new(sizeof(uint64_t), sizeof(struct cgroup));
 	h->kmsg = kmsg_open();
@@ -111,13 +116,26 @@ static void name_event(const struct host_key *key, const struct host_count *coun
 	}
 }
 
+/* As many as there are processes, whose rows say where they belong. */
+static bool of_process(uint32_t event)
+{
+	return event == HOST_exec || event == HOST_exit || event == HOST_fork;
+}
+
 static void on_event(const struct host_key *key, const struct host_count *count, void *arg)
 {
 	struct hostside *h = arg;
+	struct told_group group = { 0 };
 	char name[128];
 
 	name_event(key, count, name, sizeof(name));
-	note(h, store_host_event(h->store, key, count, name, cgroup_of(h, count->cgroup)));
+	if (count->cgroup) /* a socket's */
+		str_copy(group.path, sizeof(group.path), cgroup_of(h, count->cgroup));
+	else if (key->pid && !of_process(key->event))
+		(void)tenants_find(h->tenants, key->pid, 0, &group); /* "": gone, and counted */
+	if (group.path[0])
+		(void)tenants_container(h->tenants, group.path, group.id, count->last_ns);
+	note(h, store_host_event(h->store, key, count, name, group.path));
 	capture_forget_host_event(h->capture, key);
 }
 
@@ -164,6 +182,32 @@ static void store_troubles(struct hostside *h, uint64_t now)
 		note(h, store_loss(h->store, now, "device_troubles", h->troubles - TROUBLES_MAX));
 }
 
+/* The names of kernel threads say nothing of whom they work for. */
+static void on_disk_user(const struct disk_user_key *key, const struct disk_user *user,
+			 const struct told_group *told, void *arg)
+{
+	struct told_group group = *told;
+	struct hostside *h = arg;
+	struct disk_user_row row = { .dev = key->dev,
+				     .pid = key->pid,
+				     .cgroup = group.path,
+				     .requests = user->requests,
+				     .bytes = user->bytes };
+	char comm[COMM_LEN];
+
+	if (user->bytes < DISK_USE_MIN)
+		return;
+	str_copy(comm, sizeof(comm), user->comm);
+	row.comm = comm;
+	if (!user->kernel)
+		(void)tenants_find(h->tenants, key->pid, 0, &group); /* "": gone, and counted */
+	else if (streq(group.path, "/"))
+		group.path[0] = '\0'; /* nobody's account: it may be anybody's */
+	if (group.path[0])
+		(void)tenants_container(h->tenants, group.path, group.id, user->last_ns);
+	note(h, store_disk_user(h->store, h->now, &row));
+}
+
 static void store_sample(struct hostside *h, uint64_t now)
 {
 	const struct core_sample *core;
@@ -202,8 +246,10 @@ int hostside_store(struct hostside *h, struct capture *capture, struct store *st
 	h->capture = capture;
 	h->store = store;
 	h->err = 0;
+	h->now = now;
 	capture_each_host_event(capture, on_event, h);
 	store_troubles(h, now);
+	capture_each_disk_user(capture, on_disk_user, h);
 	store_sample(h, now);
 	return h->err;
 }

@@ -7,8 +7,9 @@
 #include "store/store.h"
 
 struct hostside;
+struct tenants;
 
-struct hostside *hostside_new(void);
+struct hostside *hostside_new(struct tenants *tenants); /* borrowed */
 void hostside_free(struct hostside *h);
 
 int hostside_store(struct hostside *h, struct capture *capture, struct store *store, uint64_t now);

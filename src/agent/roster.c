@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/tenants.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -23,6 +24,7 @@ struct process {
 	int64_t row;
 	char comm[COMM_LEN];
 	char cmdline[512];
+	char cgroup[256];
 	uint32_t threads; /* known and alive */
 };
 
@@ -33,16 +35,18 @@ struct member {
 
 struct roster {
 	struct store *store;
+	struct tenants *tenants;
 	struct hash *threads; /* serial -> struct member */
 	struct hash *processes; /* struct process_key -> struct process */
 	int seen;
 };
 
-struct roster *roster_new(struct store *store)
+struct roster *roster_new(struct store *store, struct tenants *tenants)
 {
 	struct roster *r = xcalloc(1, sizeof(*r));
 
 	r->store = store;
+	r->tenants = tenants;
 	r->threads = hash_new(sizeof(uint32_t), sizeof(struct member));
 	r->processes = hash_new(sizeof(struct process_key), sizeof(struct process));
 	return r;
@@ -62,20 +66,30 @@ int roster_processes(const struct roster *r)
 	return r->seen;
 }
 
-/* A process that is gone already is stored with the little that the kernel side knows. */
+/* The start time in /proc is coarse; a pid that came back differs by far more. */
+static bool came_back(const struct proc_info *info, const struct process_key *key)
+{
+	return info->start_ns > key->start_ns + 1000000000ull;
+}
+
+/* A process that is gone already is stored with what the kernel side knows. */
 static void add_process(struct roster *r, const struct process_key *key, uint32_t ppid,
 			const char *comm, struct process *p)
 {
 	struct proc_info info = { 0 };
+	struct told_group group;
 	char python[16] = "";
 	struct process_row row;
 	int err;
 
-	if (proc_read((int)key->pid, &info)) {
+	if (proc_read((int)key->pid, &info) || came_back(&info, key)) {
+		info = (struct proc_info){ .ppid = (int)ppid };
 		str_copy(info.comm, sizeof(info.comm), comm);
-		info.ppid = (int)ppid;
+	} else {
+		/* "" when it is not */
+		(void)python_version((int)key->pid, python, sizeof(python));
 	}
-	(void)python_version((int)key->pid, python, sizeof(python)); /* "" when it is not */
+	(void)tenants_find(r->tenants, key->pid, key->start_ns, &group); /* "": counted there */
 	row = (struct process_row){
 		.pid = key->pid,
 		.ppid = (uint32_t)info.ppid,
@@ -83,12 +97,15 @@ static void add_process(struct roster *r, const struct process_key *key, uint32_
 		.comm = info.comm,
 		.cmdline = info.cmdline,
 		.exe = info.exe,
-		.cgroup = info.cgroup,
+		.cgroup = group.path,
 		.python = python,
 	};
 	str_copy(p->comm, sizeof(p->comm), info.comm);
 	str_copy(p->cmdline, sizeof(p->cmdline), info.cmdline);
+	str_copy(p->cgroup, sizeof(p->cgroup), group.path);
 	err = store_process(r->store, &row, &p->row);
+	if (!err)
+		err = tenants_join(r->tenants, key->pid, p->row, &group, key->start_ns);
 	if (err)
 		log_warn("process %u: %s", key->pid, why(err));
 	r->seen++;
@@ -162,6 +179,17 @@ void roster_exit(struct roster *r, uint32_t serial, const struct task_info *info
 	hash_drop(r->threads, &serial);
 }
 
+int roster_moved(struct roster *r, uint32_t pid, const struct told_group *group)
+{
+	struct process_key key = { .pid = pid, .start_ns = group->start_ns };
+	struct process *p = hash_get(r->processes, &key);
+
+	if (!p || streq(p->cgroup, group->path))
+		return 0;
+	str_copy(p->cgroup, sizeof(p->cgroup), group->path);
+	return tenants_join(r->tenants, pid, p->row, group, group->at_ns);
+}
+
 static bool refresh_process(const void *key, void *value, void *arg)
 {
 	const struct process_key *id = key;
@@ -169,13 +197,13 @@ static bool refresh_process(const void *key, void *value, void *arg)
 	struct roster *r = arg;
 	struct proc_info info;
 
-	/* The start time in /proc is coarse; a pid that came back differs by far more. */
-	if (proc_read((int)id->pid, &info) || info.start_ns > id->start_ns + 1000000000ull) {
+	if (proc_read((int)id->pid, &info) || came_back(&info, id)) {
 		if (p->threads)
 			return false; /* its threads will be told to exit */
 		(void)store_process_exit(r->store, p->row, clock_boot_ns());
 		return true;
 	}
+	(void)tenants_seen(r->tenants, p->cgroup, clock_boot_ns());
 	if (streq(info.comm, p->comm) && streq(info.cmdline, p->cmdline))
 		return false;
 	str_copy(p->comm, sizeof(p->comm), info.comm);

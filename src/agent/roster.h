@@ -9,8 +9,10 @@
 #include "wire/event.h"
 
 struct roster;
+struct tenants;
+struct told_group;
 
-struct roster *roster_new(struct store *store);
+struct roster *roster_new(struct store *store, struct tenants *tenants);
 void roster_free(struct roster *r);
 
 struct person {
@@ -31,7 +33,10 @@ int64_t roster_process(struct roster *r, uint32_t pid, uint64_t start_ns, const 
 /* The thread is gone; its last name and the time are noted. */
 void roster_exit(struct roster *r, uint32_t serial, const struct task_info *info);
 
-/* Notice processes that changed their name (exec). */
+/* A process is in another control group now; one without a row is nobody's business here. */
+int roster_moved(struct roster *r, uint32_t pid, const struct told_group *group);
+
+/* Notice processes that changed their name (exec), and that containers are still there. */
 void roster_refresh(struct roster *r);
 
 int roster_processes(const struct roster *r);

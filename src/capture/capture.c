@@ -137,6 +137,8 @@ static void choose_tracepoints(struct probe *p)
 		{ p->progs.oom_kill, "mark_victim", true },
 		{ p->progs.retransmit, "tcp_retransmit_skb", true },
 		{ p->progs.process_exec, "sched_process_exec", true },
+		{ p->progs.tenant_moved, "cgroup_attach_task", true },
+		{ p->progs.disk_used, "block_rq_issue", true },
 		{ p->progs.block_issue, "block_rq_issue", true },
 		{ p->progs.block_done, "block_rq_complete", true },
 		{ p->progs.block_error, "block_rq_error", true },
@@ -166,6 +168,7 @@ static void tell_kernel(struct probe *p)
 	memcpy((void *)p->rodata->gpu_major, kernel.gpu_major, sizeof(kernel.gpu_major));
 	memcpy((void *)p->rodata->syscall_state, states, sizeof(states));
 	choose_tracepoints(p);
+	capture_choose_groups(p);
 }
 
 static void configure(struct capture *c)

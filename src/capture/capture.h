@@ -18,6 +18,7 @@
 #include "wire/memory.h"
 #include "wire/nccl.h"
 #include "wire/python.h"
+#include "wire/tenant.h"
 
 struct capture;
 
@@ -205,6 +206,29 @@ void capture_each_comm(struct capture *c, comm_fn fn, void *arg);
 
 /* The process ended at that time. */
 void capture_forget_comms(struct capture *c, uint32_t pid, uint64_t exited_ns);
+
+/* A control group as the kernel side saw it: see probe/tenant.bpf.h. */
+struct told_group {
+	uint64_t start_ns; /* of the process: with its pid, its identity */
+	uint64_t at_ns; /* boot time: it ended, or moved there */
+	uint64_t id; /* inode of the group's directory */
+	char path[256]; /* safe to print; "/" is the root */
+};
+
+/* Where a process was when it ended. False: it has not ended, or too long ago. */
+bool capture_gone_group(struct capture *c, uint32_t pid, struct told_group *ret);
+
+/* When the last process with that pid ended, boot time; 0: none did, or too long ago. */
+uint64_t capture_ended_ns(struct capture *c, uint32_t pid);
+
+/* Everybody who moved to another group since the last look, and where to. */
+typedef void (*moved_fn)(uint32_t pid, const struct told_group *group, void *arg);
+void capture_each_moved(struct capture *c, moved_fn fn, void *arg);
+
+/* Who used disks since the last look. group: for whom the kernel wrote back; path "": not known. */
+typedef void (*disk_user_fn)(const struct disk_user_key *key, const struct disk_user *user,
+			     const struct told_group *group, void *arg);
+void capture_each_disk_user(struct capture *c, disk_user_fn fn, void *arg);
 
 /* The name of a file that somebody waited for. -ENOENT: forgotten. */
 int capture_file_name(struct capture *c, const struct file_key *key, struct file_name *ret);

@@ -17,11 +17,17 @@
 static const struct {
 	const char *rank, *local_rank, *world;
 } launchers[] = {
-	{ "RANK", "LOCAL_RANK", "WORLD_SIZE" }, /* torchrun, and those that imitate it */
+	{ "RANK", "LOCAL_RANK", "WORLD_SIZE" }, /* torchrun, DeepSpeed, and those that imitate it */
 	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE" },
-	{ "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE" }, /* MPICH and its kin */
-	{ "PMIX_RANK", "PMIX_LOCAL_RANK", "PMIX_SIZE" },
+	{ "HOROVOD_RANK", "HOROVOD_LOCAL_RANK", "HOROVOD_SIZE" },
+	{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE" }, /* MVAPICH */
+	{ "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE" }, /* MPICH, Intel MPI and their kin */
+	{ "PALS_RANKID", "PALS_LOCAL_RANKID", "PALS_SIZE" }, /* Cray */
+	{ "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_SIZE" }, /* jsrun */
+	{ "FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE" },
+	/* Slurm's own before PMIx, which knows no world */
 	{ "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS" },
+	{ "PMIX_RANK", "PMIX_LOCAL_RANK", "PMIX_SIZE" },
 };
 
 /* The number that a variable is set to; -1: it is not set, or to something else. */
@@ -47,6 +53,20 @@ static int64_t number_of(const char *bytes, size_t len, const char *name)
 	return -1;
 }
 
+/* Under another name, too: where a launcher has had several for the same. */
+static int64_t number_by(const char *bytes, size_t len, const char *name)
+{
+	static const struct {
+		const char *name, *other;
+	} also[] = { { "MPI_LOCALRANKID", "PMI_LOCAL_RANK" }, { "SLURM_NTASKS", "SLURM_NPROCS" } };
+	int64_t value = number_of(bytes, len, name);
+
+	for (size_t i = 0; value < 0 && i < ARRAY_LEN(also); i++)
+		if (streq(name, also[i].name))
+			value = number_of(bytes, len, also[i].other);
+	return value;
+}
+
 void rank_env_parse(const char *bytes, size_t len, struct rank_env *ret)
 {
 	*ret = (struct rank_env){ -1, -1, -1, "" };
@@ -55,8 +75,8 @@ void rank_env_parse(const char *bytes, size_t len, struct rank_env *ret)
 		if (ret->rank < 0)
 			continue;
 		ret->from = launchers[i].rank;
-		ret->local_rank = number_of(bytes, len, launchers[i].local_rank);
-		ret->world = number_of(bytes, len, launchers[i].world);
+		ret->local_rank = number_by(bytes, len, launchers[i].local_rank);
+		ret->world = number_by(bytes, len, launchers[i].world);
 		if (ret->world >= 0 && ret->rank >= ret->world)
 			ret->world = -1; /* of something else */
 	}

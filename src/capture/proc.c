@@ -15,6 +15,7 @@
 #include "capture/host.h"
 #include "capture/maps.h"
 #include "capture/redact.h"
+#include "tenant/tenant.h"
 
 #define CMDLINE_CAP 4096 /* of what the process has; arguments behind that are not looked at */
 #define STAT_FIELD_PPID 4
@@ -87,31 +88,12 @@ static void read_exe(int dir, struct proc_info *ret)
 	text_safe(ret->exe, sizeof(ret->exe), path);
 }
 
-/*
- * With v1 controllers the unified hierarchy usually holds everything in its root, so the memory
- * controller's line says more; without v1 there is only one line.
- */
 static void read_cgroup(int dir, char *dst, size_t cap)
 {
-	char text[8192], *line = text, *next, *unified = NULL, *memory = NULL;
+	char text[8192];
 
-	if (file_read_at(dir, "cgroup", text, sizeof(text), NULL))
-		return;
-	for (; line && *line; line = next) {
-		char *colon = strchr(line, ':');
-
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		if (!colon)
-			continue;
-		if (starts_with(colon, ":memory:"))
-			memory = colon + strlen(":memory:");
-		else if (starts_with(line, "0::"))
-			unified = line + strlen("0::");
-	}
-	if (memory || unified)
-		text_safe(dst, cap, memory ? memory : unified);
+	if (!file_read_at(dir, "cgroup", text, sizeof(text), NULL))
+		tenant_choose(text, dst, cap);
 }
 
 bool proc_cgroup(int pid, char *dst, size_t cap)

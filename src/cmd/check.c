@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -24,6 +25,9 @@
 #include "cmd/cmd.h"
 #include "gpu/gpu.h"
 #include "python/python.h"
+#include "tenant/tenant.h"
+
+#define INIT_CGROUP_NAMESPACE 0xeffffffbul /* the kernel's number for the first one */
 
 static struct {
 	bool json;
@@ -155,6 +159,57 @@ static void check_host(struct report *r)
 	if (h->bpf_stats)
 		say(r, "bpf stats", NOTE,
 		    "kernel.bpf_stats_enabled=1 adds to the cost of each probe");
+}
+
+/* In a namespace of control groups /proc shows paths from there on: whose they are is cut off. */
+static bool own_cgroup_namespace(void)
+{
+	struct stat ours;
+
+	return !stat("/proc/self/ns/cgroup", &ours) && ours.st_ino != INIT_CGROUP_NAMESPACE;
+}
+
+static bool has_names(void)
+{
+	static const char *const from[] = {
+		"/var/log/containers",
+		"/var/log/pods",
+		"/var/lib/docker/containers",
+		"/run/containerd/io.containerd.runtime.v2.task",
+		"/var/lib/containers/storage/overlay-containers",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(from); i++)
+		if (!access(from[i], R_OK | X_OK))
+			return true;
+	return false;
+}
+
+static void check_tenants(struct report *r)
+{
+	struct hierarchies h;
+	char text[4096];
+
+	if (file_read("/proc/self/cgroup", text, sizeof(text), NULL)) {
+		say(r, "tenants", NOTE, "no control groups: containers cannot be told apart");
+		return;
+	}
+	tenant_hierarchies(text, &h);
+	if (own_cgroup_namespace())
+		say(r, "tenants", NOTE,
+		    "seen from inside a control group namespace: containers of others may have no "
+		    "name; run it in the host's (docker run --cgroupns=host)");
+	else if (h.v1)
+		say(r, "tenants", OK, "by control groups of the %s controller (version 1)%s",
+		    h.controller, h.unified ? ", else the unified ones" : "");
+	else
+		say(r, "tenants", OK, "by control groups of version 2");
+	if (has_names())
+		say(r, "names", OK, "of containers and pods: from local files");
+	else
+		say(r, "names", NOTE,
+		    "no files of a kubelet, Docker, containerd, podman or CRI-O here: containers "
+		    "are told by their ids, pods by their uids");
 }
 
 static void check_gpu(struct report *r)
@@ -358,6 +413,7 @@ static int run(int argc, char **argv)
 	check_privileges(&r);
 	check_attach(&r);
 	check_probes(&r);
+	check_tenants(&r);
 	check_gpu(&r);
 	check_nvml(&r);
 	procs_each(on_proc, &r);

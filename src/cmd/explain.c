@@ -10,9 +10,9 @@
 #include "explain/explain.h"
 
 static struct {
-	const char *db;
+	const char *db, *container;
 	uint64_t since, from, to, pid;
-	bool json, per_process, by_line, full_stack;
+	bool json, per_process, per_container, by_line, full_stack;
 } args;
 
 #define AT(field) offsetof(__typeof__(args), field)
@@ -22,8 +22,13 @@ static const struct opt opts[] = {
 	{ "from", 0, OPT_TIME, AT(from), "WHEN", "from then on: 03:12, 2026-11-15T03:12:00Z, -5m" },
 	{ "to", 0, OPT_TIME, AT(to), "WHEN", "until then" },
 	{ "pid", 'p', OPT_U64, AT(pid), "PID", "only this process" },
+	{ "container", 'c', OPT_STR, AT(container), "NAME",
+	  "only this tenant: container (the first digits of its id, or its name), pod, "
+	  "namespace/pod, Slurm job, unit" },
 	{ "per-process", 0, OPT_FLAG, AT(per_process), NULL,
 	  "where the time of each process went, instead of what is wrong" },
+	{ "per-container", 0, OPT_FLAG, AT(per_container), NULL,
+	  "what each tenant did, and who delayed whom" },
 	{ "by-line", 0, OPT_FLAG, AT(by_line), NULL, "lost time by line of code, most first" },
 	{ "full-stack", 0, OPT_FLAG, AT(full_stack), NULL,
 	  "with each finding all frames of its stacks, native ones too" },
@@ -32,8 +37,12 @@ static const struct opt opts[] = {
 	{ 0 },
 };
 
-static void print(struct store *s, struct explanation *e)
+static int print(struct store *s, struct explanation *e)
 {
+	int err = args.container ? explain_only_container(e, args.container) : 0;
+
+	if (err)
+		return err;
 	if (args.pid)
 		explain_only(e, (uint32_t)args.pid);
 	e->full_stack = args.full_stack;
@@ -41,10 +50,13 @@ static void print(struct store *s, struct explanation *e)
 		explain_json(s, e, stdout);
 	else if (args.per_process)
 		explain_text_processes(e, stdout);
+	else if (args.per_container)
+		explain_text_containers(e, stdout);
 	else if (args.by_line)
 		explain_text_lines(e, stdout);
 	else
 		explain_text(e, stdout);
+	return 0;
 }
 
 static int run(int argc, char **argv)
@@ -75,12 +87,13 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	err = explain(s, w, &e);
-	if (err == -ENODATA) {
+	if (!err) {
+		err = print(s, &e);
+		explain_free(&e);
+	}
+	if (err == -ENODATA || err == -ENOENT) {
 		fprintf(stderr, "culprit explain: %s: %s\n", args.db, why(err));
 		err = EXIT_NO;
-	} else if (!err) {
-		print(s, &e);
-		explain_free(&e);
 	}
 	store_close(s);
 	return err;
@@ -90,7 +103,8 @@ const struct cmd cmd_explain = {
 	.name = "explain",
 	.summary = "Say what made the GPU wait, who is to blame, and what fixing it gains",
 	.more = "Reads a trace that `culprit trace` recorded, while it records or later. Without a\n"
-		"time the whole trace is explained. Exit code 3: nothing was traced in that time.\n",
+		"time the whole trace is explained. Exit code 3: nothing was traced in that time, or\n"
+		"nobody is called what --container says.\n",
 	.opts = opts,
 	.dest = &args,
 	.run = run,

@@ -19,6 +19,7 @@
 #define BIG_PER_SECOND 50
 
 struct live {
+	struct agent *agent; /* borrowed; NULL: not started yet */
 	enum live_mode mode;
 	char news[NEWS][1024]; /* the newest last */
 	int stalls, silent; /* in this second: told, not told */
@@ -76,18 +77,37 @@ static void print_op(const struct op_live *op, uint64_t process_ns)
 	       format_ns(max, sizeof(max), op->max_ns), share(op->total_ns, process_ns));
 }
 
+/* " of ml/train-0", where a process is in a container. Returns dst. */
+static const char *of_tenant(struct agent *a, uint32_t pid, char *dst, size_t cap)
+{
+	const char *label = a ? agent_tenant(a, pid) : "";
+
+	snprintf(dst, cap, "%s%.80s", label[0] ? " of " : "", label);
+	return dst;
+}
+
+static void json_tenant(struct json *j, const char *name, struct agent *a, uint32_t pid)
+{
+	const char *label = a ? agent_tenant(a, pid) : "";
+
+	if (label[0])
+		json_str(j, name, label);
+	else
+		json_null(j, name);
+}
+
 static void print_ops(struct agent *a)
 {
 	size_t n;
 	const struct op_live *op = agent_ops(a, &n);
-	char comm[64];
+	char comm[64], tenant[96];
 
 	printf("%-28s %11s %8s %8s %8s %8s %5s\n", "OPERATION", "COUNT", "P50", "P95", "P99", "MAX",
 	       "WALL%");
 	for (size_t i = 0; i < n; i++) {
 		if (!i || op[i].process != op[i - 1].process)
-			printf("%s (pid %u)\n", text_safe(comm, sizeof(comm), op[i].comm),
-			       op[i].pid);
+			printf("%s (pid %u)%s\n", text_safe(comm, sizeof(comm), op[i].comm),
+			       op[i].pid, of_tenant(a, op[i].pid, tenant, sizeof(tenant)));
 		print_op(&op[i], time_of(op, n, op[i].process));
 	}
 	if (!n)
@@ -99,7 +119,7 @@ static void print_waits(struct agent *a)
 	size_t n, ops;
 	const struct blame_live *blame = agent_blames(a, &n);
 	const struct op_live *op = agent_ops(a, &ops);
-	char ns[UNITS_CAP], victim[64], comm[64];
+	char ns[UNITS_CAP], victim[64], comm[64], tenant[96];
 
 	for (size_t i = 0; i < n && i < 5; i++) {
 		uint64_t total = 0;
@@ -109,14 +129,15 @@ static void print_waits(struct agent *a)
 				total += op[k].state_ns[s];
 		if (share(blame[i].ns, total) < 1)
 			continue;
-		printf("%s (pid %u) waited %s (%.1f %%) for a CPU that ",
+		printf("%s (pid %u)%s waited %s (%.1f %%) for a CPU that ",
 		       text_safe(victim, sizeof(victim), blame[i].victim), blame[i].victim_pid,
+		       of_tenant(a, blame[i].victim_pid, tenant, sizeof(tenant)),
 		       format_ns(ns, sizeof(ns), blame[i].ns), share(blame[i].ns, total));
 		if (blame[i].pid == PID_IRQ)
 			puts("served interrupts");
 		else if (blame[i].pid)
-			printf("%s (pid %u) had\n", text_safe(comm, sizeof(comm), blame[i].comm),
-			       blame[i].pid);
+			printf("%s (pid %u)%s had\n", text_safe(comm, sizeof(comm), blame[i].comm),
+			       blame[i].pid, of_tenant(a, blame[i].pid, tenant, sizeof(tenant)));
 		else
 			puts("was idle");
 	}
@@ -246,11 +267,12 @@ static void print_all(struct agent *a)
 
 /* ---- JSON lines ---- */
 
-static void json_op(struct json *j, const struct op_live *op)
+static void json_op(struct json *j, struct agent *a, const struct op_live *op)
 {
 	json_open(j, NULL, '{');
 	json_u64(j, "pid", op->pid);
 	json_str(j, "comm", op->comm);
+	json_tenant(j, "container", a, op->pid);
 	json_str(j, "op", op->op->symbol);
 	json_str(j, "class", class_names[op->op->class]);
 	json_u64(j, "calls", op->calls);
@@ -373,7 +395,7 @@ static void print_json(struct agent *a, bool last)
 	json_open(&j, "ops", '[');
 	op = agent_ops(a, &n);
 	for (size_t i = 0; i < n; i++)
-		json_op(&j, &op[i]);
+		json_op(&j, a, &op[i]);
 	json_close(&j, ']');
 	json_open(&j, "waits", '[');
 	blame = agent_blames(a, &n);
@@ -382,6 +404,8 @@ static void print_json(struct agent *a, bool last)
 		json_u64(&j, "pid", blame[i].victim_pid);
 		json_u64(&j, "by_pid", blame[i].pid == PID_IRQ ? 0 : blame[i].pid);
 		json_str(&j, "by", blame[i].comm);
+		json_tenant(&j, "container", a, blame[i].victim_pid);
+		json_tenant(&j, "by_container", a, blame[i].pid);
 		json_u64(&j, "ns", blame[i].ns);
 		json_close(&j, '}');
 	}
@@ -411,7 +435,7 @@ static void print_news(const struct live *l)
 			puts(l->news[i]);
 }
 
-static void json_stall(const struct stall *s)
+static void json_stall(struct agent *a, const struct stall *s)
 {
 	struct json j = JSON_TO(stdout);
 
@@ -428,6 +452,8 @@ static void json_stall(const struct stall *s)
 	json_u64(&j, "lost_ns", s->ns);
 	json_u64(&j, "culprit_pid", s->culprit.pid == PID_IRQ ? 0 : s->culprit.pid);
 	json_str(&j, "culprit", s->culprit.comm);
+	json_tenant(&j, "container", a, s->pid);
+	json_tenant(&j, "culprit_container", a, s->culprit.pid);
 	json_str(&j, "where", s->where);
 	json_str(&j, "culprit_where", s->culprit_where);
 	json_str(&j, "text", s->text);
@@ -441,7 +467,7 @@ static void json_stall(const struct stall *s)
 void live_stall(const struct stall *stall, void *live)
 {
 	struct live *l = live;
-	char line[1024], now[UNITS_CAP], comm[64];
+	char line[1024], now[UNITS_CAP], comm[64], tenant[96];
 
 	if (stall->cause == CAUSE_none)
 		return; /* slow, but nobody waited in vain */
@@ -451,12 +477,13 @@ void live_stall(const struct stall *stall, void *live)
 	}
 	l->stalls++;
 	if (l->mode == LIVE_JSON) {
-		json_stall(stall);
+		json_stall(l->agent, stall);
 		return;
 	}
-	snprintf(line, sizeof(line), "%s  %s (pid %u) %s",
+	snprintf(line, sizeof(line), "%s  %s (pid %u)%s %s",
 		 format_clock(now, sizeof(now), clock_wall_ns()),
-		 text_safe(comm, sizeof(comm), stall->comm), stall->pid, stall->text);
+		 text_safe(comm, sizeof(comm), stall->comm), stall->pid,
+		 of_tenant(l->agent, stall->pid, tenant, sizeof(tenant)), stall->text);
 	tell(l, line);
 }
 
@@ -505,6 +532,7 @@ static void end_second(struct live *l)
 
 void live_start(struct live *l, struct agent *a)
 {
+	l->agent = a;
 	if (l->mode != LIVE_JSON) {
 		print_head(a);
 		puts("tracing; Ctrl-C stops");

@@ -1,22 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Control n_groups: where a culprit belongs, and what those of one group did together. */
+/* Control groups: where a culprit belongs, and what those of one group did together. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "explain/explain_int.h"
+#include "tenant/tenant.h"
 
-#define ID_LEN 64 /* hexadecimal digits of a container's id */
-#define ID_SHOWN 12 /* as container runtimes print it */
+#define ID_SHOWN 12 /* digits of a container's id, as runtimes print it */
+
+static int on_blamed(const struct blamed_row *row, void *arg)
+{
+	struct facts *f = arg;
+	struct belonging *b;
+
+	/* By powers of two: there may be many. */
+	if (!(f->belongings & (f->belongings - 1)))
+		f->belonging = xrealloc(f->belonging, (size_t)f->belongings * 2 + 1,
+					sizeof(*f->belonging));
+	b = &f->belonging[f->belongings++];
+	*b = (struct belonging){ .pid = row->pid, .at_ns = row->at_ns };
+	text_safe(b->cgroup, sizeof(b->cgroup), row->cgroup);
+	return 0;
+}
+
+static int on_stay(const struct stay_row *row, void *arg)
+{
+	const struct blamed_row as = { .pid = row->pid,
+				       .at_ns = row->from_ns,
+				       .cgroup = row->cgroup };
+
+	return on_blamed(&as, arg);
+}
+
+static int by_pid(const void *x, const void *y)
+{
+	const struct belonging *a = x, *b = y;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->at_ns < b->at_ns ? -1 : a->at_ns > b->at_ns;
+}
+
+/* Both those who were blamed and those who were traced; who was both is told twice. */
+int load_belongings(struct store *s, struct window w, struct facts *f)
+{
+	int err = store_each_blamed(s, w, on_blamed, f);
+
+	if (!err)
+		err = store_each_stay(s, w, on_stay, f);
+	if (!err && f->belongings)
+		qsort(f->belonging, (size_t)f->belongings, sizeof(*f->belonging), by_pid);
+	return err;
+}
 
 /* The last that was told of the pid until then; what came later is better than nothing. */
 const char *facts_cgroup(const struct facts *f, uint32_t pid, uint64_t at_ns)
 {
 	int lo = 0, hi = f->belongings;
 
-	for (int i = 0; i < f->threads; i++)
-		if (f->thread[i].pid == pid && f->thread[i].cgroup[0])
-			return f->thread[i].cgroup;
 	while (lo < hi) { /* the first that is later, or of a larger pid */
 		int mid = (lo + hi) / 2;
 		const struct belonging *b = &f->belonging[mid];
@@ -28,11 +72,20 @@ const char *facts_cgroup(const struct facts *f, uint32_t pid, uint64_t at_ns)
 	}
 	if (lo && f->belonging[lo - 1].pid == pid)
 		return f->belonging[lo - 1].cgroup;
-	return lo < f->belongings && f->belonging[lo].pid == pid ? f->belonging[lo].cgroup : "";
+	if (lo < f->belongings && f->belonging[lo].pid == pid)
+		return f->belonging[lo].cgroup;
+	for (int i = 0; i < f->threads; i++)
+		if (f->thread[i].pid == pid && f->thread[i].cgroup[0])
+			return f->thread[i].cgroup;
+	return "";
 }
 
 void find_cgroups(const struct facts *f, struct finding *found)
 {
+	const char *own = facts_cgroup(f, found->pid, found->last_ns);
+
+	if (own[0]) /* it may have moved since */
+		str_copy(found->cgroup, sizeof(found->cgroup), own);
 	for (int i = 0; i < found->culprits; i++) {
 		struct culprit *c = &found->culprit[i];
 
@@ -83,27 +136,12 @@ void group_culprits(const struct facts *f, const struct culprit *list, int n, st
 	free(group);
 }
 
-static size_t id_at(const char *s)
-{
-	return strspn(s, "0123456789abcdef");
-}
-
 const char *container_of(const char *cgroup, char *dst, size_t cap)
 {
-	const char *lxc = strstr(cgroup, "/lxc/"), *payload = strstr(cgroup, "/lxc.payload.");
-	const char *name = lxc ? lxc + 5 : payload ? payload + 13 : NULL;
+	struct tenant t;
 
-	dst[0] = '\0';
-	for (const char *s = cgroup; *s; s++) {
-		size_t len = id_at(s);
-
-		/* "docker-ID.scope", "cri-containerd-ID.scope", or the id alone; the last one counts */
-		if (len == ID_LEN && s > cgroup && strchr("/-:", s[-1]))
-			snprintf(dst, cap, "%.*s", ID_SHOWN, s);
-		if (len)
-			s += len - 1;
-	}
-	if (!dst[0] && name)
-		snprintf(dst, cap, "%.*s", (int)strcspn(name, "/"), name);
+	(void)tenant_parse(cgroup, &t); /* "": it says nothing of a container */
+	snprintf(dst, cap, "%.*s", strspn(t.container_id, "0123456789abcdef") == 64 ? ID_SHOWN : 64,
+		 t.container_id);
 	return dst;
 }

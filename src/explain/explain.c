@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "explain/explain_int.h"
+#include "explain/tenants.h"
 
 static const rule_fn rules[] = {
 #define X(name) rule_##name,
@@ -47,6 +49,7 @@ static void judge(const struct facts *f, const struct thread_facts *first, int n
 			continue;
 		place(&found, first, n);
 		find_cgroups(f, &found);
+		find_neighbour(f, e, &found);
 		e->finding = xrealloc(e->finding, (size_t)e->findings + 1, sizeof(*e->finding));
 		e->finding[e->findings++] = found;
 	}
@@ -165,9 +168,12 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 	ret->window = w;
 	err = facts_load(s, w, &facts);
 	facts.cpus = ret->run.cpus;
+	if (!err)
+		err = tenants_load(s, &facts, ret);
 	if (!err) {
 		judge_all(&facts, ret);
 		rank(ret);
+		name_tenants(ret);
 	}
 	if (!err && in_full)
 		err = add_lines(s, &facts, ret);
@@ -220,36 +226,56 @@ const struct stack *explain_stack(const struct explanation *e, uint64_t stack)
 	return e->book ? book_find(e->book, stack) : NULL;
 }
 
-void explain_only(struct explanation *e, uint32_t pid)
+void explain_keep(struct explanation *e, bool (*keep)(const struct finding *f, void *arg),
+		  bool (*keep_pid)(uint32_t pid, void *arg), void *arg)
 {
 	int findings = 0, summaries = 0, incidents = 0, opens = 0, lines = 0;
+	bool *kept = xcalloc((size_t)e->summaries + 1, sizeof(*kept));
 
 	for (int i = 0; i < e->findings; i++) {
-		if (e->finding[i].pid == pid)
+		if (keep(&e->finding[i], arg))
 			e->finding[findings++] = e->finding[i];
 		else
 			free(e->finding[i].share);
 	}
 	for (int i = 0; i < e->lines; i++)
-		if (e->line[i].pid == pid)
+		if (keep_pid(e->line[i].pid, arg))
 			e->line[lines++] = e->line[i];
+	for (int i = 0; i < e->incidents; i++)
+		if (keep_pid(e->incident[i].pid, arg))
+			e->incident[incidents++] = e->incident[i];
+	for (int i = 0; i < e->opens; i++)
+		if (keep_pid(e->open[i].pid, arg))
+			e->open[opens++] = e->open[i];
+	for (int i = 0; i < e->summaries; i++) /* all first: the answer may depend on them */
+		kept[i] = keep_pid(e->summary[i].pid, arg);
 	for (int i = 0; i < e->summaries; i++) {
-		if (e->summary[i].pid == pid)
+		if (kept[i])
 			e->summary[summaries++] = e->summary[i];
 		else
 			summary_release(&e->summary[i]);
 	}
-	for (int i = 0; i < e->incidents; i++)
-		if (e->incident[i].pid == pid)
-			e->incident[incidents++] = e->incident[i];
-	for (int i = 0; i < e->opens; i++)
-		if (e->open[i].pid == pid)
-			e->open[opens++] = e->open[i];
+	free(kept);
 	e->opens = opens;
 	e->findings = findings;
 	e->lines = lines;
 	e->summaries = summaries;
 	e->incidents = incidents;
+}
+
+static bool finding_is_of(const struct finding *f, void *arg)
+{
+	return f->pid == *(const uint32_t *)arg;
+}
+
+static bool is_pid(uint32_t pid, void *arg)
+{
+	return pid == *(const uint32_t *)arg;
+}
+
+void explain_only(struct explanation *e, uint32_t pid)
+{
+	explain_keep(e, finding_is_of, is_pid, &pid);
 }
 
 void explain_free(struct explanation *e)
@@ -267,5 +293,7 @@ void explain_free(struct explanation *e)
 	free(e->open);
 	free(e->gpu);
 	free(e->gpu_error);
+	free(e->tenant);
+	hash_free(e->tenant_index);
 	*e = (struct explanation){ 0 };
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "store/store.h"
+#include "tenant/tenant.h"
 
 #define CULPRITS_MAX 8
 #define FIXES_MAX 4
@@ -15,6 +16,7 @@
 #define EFFECTS_MAX 2
 #define GROUPS_MAX 3
 #define CGROUP_LEN 256
+#define TITLE_LEN 288 /* of a finding: 160, and whose tenants it is about */
 
 /* The closed list of causes, by name, and what each means. */
 #define CAUSES(X)                                                                                  \
@@ -89,6 +91,7 @@ struct culprit {
 	uint64_t cpus; /* bit per CPU where it happened; CPUs above 63 are not shown */
 	struct line line; /* where it was meanwhile */
 	char cgroup[CGROUP_LEN]; /* "": not known */
+	bool beside; /* nobody waited for it, but it kept the disk busy meanwhile */
 };
 
 /* What several processes of one control group did together. */
@@ -120,7 +123,7 @@ struct finding {
 	const char *cause; /* an id of causes[] */
 	enum severity severity;
 	enum evidence evidence;
-	char title[160];
+	char title[TITLE_LEN];
 	uint64_t lost_ns; /* on the thread that waited longest */
 	uint64_t affected_ns; /* that thread's time in the intervals where it happened */
 	double lost_pct; /* lost / affected */
@@ -211,7 +214,7 @@ struct failed_memory {
 /* Where the time of a process went: its main thread, or its busiest if that one hardly calls. */
 struct summary {
 	uint32_t pid, tid;
-	char comm[COMM_LEN], cmdline[256];
+	char comm[COMM_LEN], cmdline[256], cgroup[CGROUP_LEN];
 	char python_note[160]; /* why its lines cannot be read; "": they can, or it is not Python */
 	uint64_t total_ns; /* of that thread, while traced */
 	uint64_t state_ns[STATE_COUNT];
@@ -250,7 +253,7 @@ struct line_sum {
 
 struct incident {
 	int64_t id;
-	char cause[32], comm[COMM_LEN], culprit[COMM_LEN], title[160], severity[16];
+	char cause[32], comm[COMM_LEN], culprit[COMM_LEN], title[TITLE_LEN], severity[16];
 	uint32_t pid, culprit_pid;
 	uint64_t first_ns, last_ns, lost_ns;
 };
@@ -311,7 +314,10 @@ struct explanation {
 	struct gpu_summary *gpu; /* by number */
 	struct gpu_error *gpu_error; /* by time */
 	struct book *book; /* stacks by id */
-	int findings, summaries, incidents, lines, happenings, opens, losses, gpus, gpu_errors;
+	struct tenant *tenant; /* everybody in the trace, */
+	struct hash *tenant_index; /* ... by number: see tenants.c */
+	int findings, summaries, incidents, lines, happenings, opens, losses, gpus, gpu_errors,
+		tenants;
 	bool full_stack; /* for the printers: show them */
 	struct stack_counts stacks; /* how much of the trace has lines */
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
@@ -337,7 +343,14 @@ const struct stack *explain_stack(const struct explanation *e, uint64_t stack);
 /* Forget everybody but this process. */
 void explain_only(struct explanation *e, uint32_t pid);
 
+/*
+ * Forget everybody but one tenant: a prefix of its id, its name, pod, "namespace/pod", job or unit.
+ * -ENOENT: there is none; -EINVAL: that is more than one.
+ */
+int explain_only_container(struct explanation *e, const char *wanted);
+
 void explain_text(const struct explanation *e, FILE *out);
+void explain_text_containers(const struct explanation *e, FILE *out);
 void explain_text_processes(const struct explanation *e, FILE *out);
 void explain_text_lines(const struct explanation *e, FILE *out);
 void explain_json(struct store *s, const struct explanation *e, FILE *out);

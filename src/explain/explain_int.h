@@ -116,4 +116,8 @@ struct lines_known lines_known(const struct explanation *e);
 /* "waited 3.1 s on a pipe", without the number: what this hop did, and on what. */
 void hop_what(const struct chain *c, int h, char *dst, size_t cap);
 
+/* print_text.c: what every answer in words begins and ends with. */
+void print_heading(const struct explanation *e, FILE *out);
+void print_loss(const struct explanation *e, FILE *out);
+
 #endif

@@ -165,6 +165,13 @@ struct belonging {
 	char cgroup[CGROUP_LEN];
 };
 
+/* What somebody gave to a disk, in one interval. */
+struct disk_use {
+	uint64_t at_ns, bytes;
+	uint32_t dev, pid;
+	char comm[COMM_LEN], cgroup[CGROUP_LEN]; /* cgroup "": whose it was is not known */
+};
+
 /* A GPU, whatever the number of runs that saw it. */
 struct gpu_facts {
 	uint32_t index;
@@ -201,8 +208,9 @@ struct facts {
 	struct gpu_error *gpu_error; /* by time */
 	int belongings, gpus, gpu_errors;
 	struct coll_facts *coll; /* by hash, then sequence number: a meeting is together */
-	int colls;
+	int colls, disk_uses;
 	struct shed_facts *shed; /* by time */
+	struct disk_use *disk_use; /* by time */
 	int sheds;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
@@ -285,10 +293,15 @@ void add_fix(struct finding *found, const char *fmt, ...) __attribute__((format(
 double percent(uint64_t part, uint64_t whole);
 
 /* cgroups.c: "" is not known. */
+int load_belongings(struct store *s, struct window w, struct facts *f);
 const char *facts_cgroup(const struct facts *f, uint32_t pid, uint64_t at_ns);
 void find_cgroups(const struct facts *f, struct finding *found); /* of its culprits */
 /* Who of these belongs together; ret has its last_ns and lost_ns already. */
 void group_culprits(const struct facts *f, const struct culprit *list, int n, struct finding *ret);
+
+/* neighbours.c: who used disks; and who kept that of a finding busy, as one more culprit of it. */
+int load_disk_uses(struct store *s, struct window w, struct facts *f);
+void find_neighbour(const struct facts *f, const struct explanation *e, struct finding *found);
 
 /* "0-14", "1,3": as taskset takes it. */
 void format_cpus(char *dst, size_t cap, uint64_t cpus);

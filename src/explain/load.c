@@ -238,18 +238,6 @@ static int on_blame(const struct blame_row *row, void *arg)
 	return 0;
 }
 
-static int on_blamed(const struct blamed_row *row, void *arg)
-{
-	struct facts *f = ((struct loading *)arg)->f;
-	struct belonging *b;
-
-	f->belonging = grow(f->belonging, f->belongings, sizeof(*f->belonging));
-	b = &f->belonging[f->belongings++];
-	*b = (struct belonging){ .pid = row->pid, .at_ns = row->at_ns };
-	text_safe(b->cgroup, sizeof(b->cgroup), row->cgroup);
-	return 0;
-}
-
 static int on_step_second(const struct step_info *row, void *arg)
 {
 	struct facts *f = ((struct loading *)arg)->f;
@@ -540,7 +528,9 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 	if (!err)
 		err = store_each_blame(s, w, on_blame, &l);
 	if (!err)
-		err = store_each_blamed(s, w, on_blamed, &l);
+		err = load_belongings(s, w, ret);
+	if (!err)
+		err = load_disk_uses(s, w, ret);
 	if (!err)
 		err = load_waits(s, &l);
 	if (!err)
@@ -593,6 +583,7 @@ void facts_release(struct facts *f)
 	free(f->system);
 	free(f->descent);
 	free(f->belonging);
+	free(f->disk_use);
 	facts_release_gpus(f);
 	free(f->coll);
 	free(f->shed);

@@ -6,21 +6,7 @@
 #include "base/util.h"
 #include "decode/decode.h"
 #include "explain/explain_int.h"
-
-/* "container": null where there is none; "cgroup": null where it is not known. */
-static void json_cgroup(struct json *j, const char *cgroup)
-{
-	char container[64];
-
-	if (container_of(cgroup, container, sizeof(container))[0])
-		json_str(j, "container", container);
-	else
-		json_null(j, "container");
-	if (cgroup[0])
-		json_str(j, "cgroup", cgroup);
-	else
-		json_null(j, "cgroup");
-}
+#include "explain/tenants.h"
 
 /* "file", "line" and "func": null where they are not known, and then why. */
 static void json_line(struct json *j, const struct line *line, const char *python_note)
@@ -75,7 +61,7 @@ static void json_where(struct json *j, const struct explanation *e, const struct
 	json_str(j, "op", f->op);
 	json_line(j, &f->where, f->python_note);
 	json_stack(j, e, f->where.stack);
-	json_cgroup(j, f->cgroup);
+	json_cgroup(j, e, f->cgroup);
 	if (f->ranked)
 		json_i64(j, "rank", f->rank);
 	else
@@ -83,7 +69,7 @@ static void json_where(struct json *j, const struct explanation *e, const struct
 	json_close(j, '}');
 }
 
-static void json_culprits(struct json *j, const struct finding *f)
+static void json_culprits(struct json *j, const struct explanation *e, const struct finding *f)
 {
 	json_open(j, "culprits", '[');
 	for (int i = 0; i < f->culprits; i++) {
@@ -96,7 +82,9 @@ static void json_culprits(struct json *j, const struct finding *f)
 		json_str(j, "comm", c->comm);
 		json_line(j, &c->line, c->pid == f->pid ? f->python_note : "");
 		json_str(j, "kind", c->pid == PID_IRQ ? "interrupts" : "process");
-		json_cgroup(j, c->cgroup);
+		json_cgroup(j, e, c->cgroup);
+		if (c->beside) /* nobody waited for it: share_pct is of the disk's bytes */
+			json_bool(j, "beside", true);
 		json_f64(j, "share_pct", c->share);
 		json_u64(j, "ns", c->ns);
 		json_open(j, "cpus", '[');
@@ -109,14 +97,14 @@ static void json_culprits(struct json *j, const struct finding *f)
 	json_close(j, ']');
 }
 
-static void json_groups(struct json *j, const struct finding *f)
+static void json_groups(struct json *j, const struct explanation *e, const struct finding *f)
 {
 	json_open(j, "cgroups", '[');
 	for (int i = 0; i < f->groups; i++) {
 		const struct cgroup_share *g = &f->group[i];
 
 		json_open(j, NULL, '{');
-		json_cgroup(j, g->cgroup);
+		json_cgroup(j, e, g->cgroup);
 		json_i64(j, "processes", g->processes);
 		json_f64(j, "share_pct", g->share);
 		json_u64(j, "ns", g->ns);
@@ -264,8 +252,8 @@ static void json_finding(struct json *j, const struct explanation *e, const stru
 	json_u64(j, "first_ns", f->first_ns);
 	json_u64(j, "last_ns", f->last_ns);
 	json_where(j, e, f);
-	json_culprits(j, f);
-	json_groups(j, f);
+	json_culprits(j, e, f);
+	json_groups(j, e, f);
 	json_object(j, f);
 	json_own_cause(j, f);
 	json_effects(j, f);
@@ -394,7 +382,7 @@ static void json_helpers(struct json *j, const struct summary *s)
 	json_close(j, ']');
 }
 
-static void json_summary(struct json *j, const struct summary *s)
+static void json_summary(struct json *j, const struct explanation *e, const struct summary *s)
 {
 	static const char *const names[] = {
 #define X(id, name, text) #name "_ns",
@@ -408,6 +396,7 @@ static void json_summary(struct json *j, const struct summary *s)
 	json_str(j, "comm", s->comm);
 	json_str(j, "cmdline", s->cmdline);
 	json_str(j, "python_note", s->python_note);
+	json_cgroup(j, e, s->cgroup);
 	json_u64(j, "calls", s->calls);
 	json_u64(j, "launches", s->launches);
 	json_u64(j, "launches_shed", s->launches_shed); /* estimated */
@@ -446,7 +435,7 @@ static void json_incident(struct json *j, const struct incident *i)
 	json_close(j, '}');
 }
 
-static void json_happening(struct json *j, const struct happening *h)
+static void json_happening(struct json *j, const struct explanation *e, const struct happening *h)
 {
 	char what[512];
 
@@ -457,7 +446,7 @@ static void json_happening(struct json *j, const struct happening *h)
 	json_str(j, h->event == HOST_retransmit ? "remote" : "device", h->name);
 	json_u64(j, "pid", h->pid);
 	json_str(j, "comm", h->comm);
-	json_cgroup(j, h->cgroup);
+	json_cgroup(j, e, h->cgroup);
 	json_u64(j, "count", h->count);
 	json_u64(j, "ns", h->ns);
 	if (h->event == HOST_bounce)
@@ -575,7 +564,7 @@ void explain_json(struct store *s, const struct explanation *e, FILE *out)
 	json_lines(&j, e);
 	json_open(&j, "processes", '[');
 	for (int i = 0; i < e->summaries; i++)
-		json_summary(&j, &e->summary[i]);
+		json_summary(&j, e, &e->summary[i]);
 	json_close(&j, ']');
 	json_open(&j, "incidents", '[');
 	for (int i = 0; i < e->incidents; i++)
@@ -587,9 +576,10 @@ void explain_json(struct store *s, const struct explanation *e, FILE *out)
 	json_close(&j, ']');
 	json_open(&j, "host", '[');
 	for (int i = 0; i < e->happenings; i++)
-		json_happening(&j, &e->happening[i]);
+		json_happening(&j, e, &e->happening[i]);
 	json_close(&j, ']');
 	json_gpus(&j, e);
+	json_containers(&j, e);
 	json_close(&j, '}');
 	putc('\n', out);
 }

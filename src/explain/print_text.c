@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "decode/decode.h"
 #include "explain/explain_int.h"
+#include "explain/tenants.h"
 
 #define RULE "----------------------------------------------------------------------------\n"
 #define OPS_SHOWN 8
@@ -14,7 +15,7 @@
 #define OPEN_SHOWN 8
 #define HAPPENINGS_SHOWN 6
 
-static void print_heading(const struct explanation *e, FILE *out)
+void print_heading(const struct explanation *e, FILE *out)
 {
 	char from[UNITS_CAP], to[UNITS_CAP], len[UNITS_CAP];
 
@@ -28,21 +29,8 @@ static void print_heading(const struct explanation *e, FILE *out)
 
 /* ---- findings ---- */
 
-/* Only where it tells something: another one than that of the process itself. */
-static void print_cgroup(const struct finding *f, const char *cgroup, FILE *out)
-{
-	char container[64];
-
-	if (!cgroup[0] || streq(cgroup, "/") || streq(cgroup, f->cgroup))
-		return;
-	if (container_of(cgroup, container, sizeof(container))[0])
-		fprintf(out, ", container %s", container);
-	else
-		fprintf(out, ", cgroup %s", cgroup);
-}
-
 /* Those who had a CPU are shown with it; those of a chain are in the chain already. */
-static void print_culprits(const struct finding *f, FILE *out)
+static void print_culprits(const struct explanation *e, const struct finding *f, FILE *out)
 {
 	char ns[UNITS_CAP], cpus[128], at[512], who[64];
 
@@ -50,8 +38,11 @@ static void print_culprits(const struct finding *f, FILE *out)
 		const struct culprit *c = &f->culprit[i];
 
 		if ((i && c->share < 1) || (!c->cpus && c->pid == f->pid))
-			break;
-		if (c->cpus) {
+			continue;
+		if (c->beside) {
+			fprintf(out, "          meanwhile %s had %.0f %% of the bytes on that disk",
+				name_who(c->comm, c->pid, who, sizeof(who)), c->share);
+		} else if (c->cpus) {
 			format_cpus(cpus, sizeof(cpus), c->cpus);
 			fprintf(out, "          %s ran instead for %s (%.0f %%) on CPU %s",
 				name_who(c->comm, c->pid, who, sizeof(who)),
@@ -62,7 +53,7 @@ static void print_culprits(const struct finding *f, FILE *out)
 				format_ns(ns, sizeof(ns), c->ns), c->share,
 				print_at(&c->line, at, sizeof(at)));
 		}
-		print_cgroup(f, c->cgroup, out);
+		print_cgroup(e, f, c->cgroup, out);
 		putc('\n', out);
 	}
 	for (int i = 0; i < f->groups; i++)
@@ -140,13 +131,14 @@ static void print_finding(const struct explanation *e, const struct finding *f, 
 		f->thread_comm);
 	if (f->cmdline[0])
 		fprintf(out, "          %.66s\n", f->cmdline);
+	print_tenant(e, f, out);
 	print_where(f, out);
 	fprintf(out, "  Root:   %s %s of %s (%.1f %%)\n", root_of(f),
 		format_ns(lost, sizeof(lost), f->lost_ns),
 		format_ns(of, sizeof(of), f->affected_ns), f->lost_pct);
 	if (f->object.name[0])
 		fprintf(out, "          %s %s\n", thing_key(&f->object), f->object.name);
-	print_culprits(f, out);
+	print_culprits(e, f, out);
 	if (f->own.cause)
 		fprintf(out, "          which is late itself by %s: %s\n", f->own.cause,
 			f->own.title);
@@ -344,7 +336,7 @@ static void print_process(const struct summary *s, bool in_full, FILE *out)
 
 /* ---- all of it ---- */
 
-static void print_loss(const struct explanation *e, FILE *out)
+void print_loss(const struct explanation *e, FILE *out)
 {
 	const struct account_row *a = &e->account;
 	char seen[UNITS_CAP], stored[UNITS_CAP], lost[UNITS_CAP];

@@ -114,6 +114,7 @@ static void add_busiest(struct summary *sum, const struct thread_facts *t)
 	sum->tid = t->tid;
 	memcpy(sum->comm, t->process_comm, sizeof(sum->comm));
 	memcpy(sum->cmdline, t->cmdline, sizeof(sum->cmdline));
+	memcpy(sum->cgroup, t->cgroup, sizeof(sum->cgroup));
 	memcpy(sum->python_note, t->python_note, sizeof(sum->python_note));
 	for (int k = 0; k < t->seconds; k++) {
 		const struct second *s = &t->second[k];

@@ -20,6 +20,19 @@ static const char *const stmt_sql[STMT_COUNT] = {
 	[STMT_PROCESS_NAME] = "UPDATE process SET comm=?2, cmdline=?3 WHERE id=?1",
 	[STMT_PROCESS_EXIT] = "UPDATE process SET exit_ns=?2 WHERE id=?1",
 	[STMT_PROCESS_PYTHON] = "UPDATE process SET python_note=?2 WHERE id=?1",
+	[STMT_PROCESS_CGROUP] = "UPDATE process SET cgroup=?2 WHERE id=?1",
+	/* What is known of it only grows; a name that was found stays. */
+	[STMT_CONTAINER] =
+		"INSERT INTO container VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?15)"
+		" ON CONFLICT(id) DO UPDATE SET runtime=coalesce(nullif(?3, ''), runtime),"
+		" namespace=coalesce(nullif(?5, ''), namespace), pod=coalesce(nullif(?6, ''), pod),"
+		" name=coalesce(nullif(?7, ''), name), image=coalesce(nullif(?8, ''), image),"
+		" label=CASE WHEN ?5 || ?7 = '' THEN label ELSE ?12 END,"
+		" cgroup_id=coalesce(cgroup_id, ?14), last_ns=max(last_ns, ?15)",
+	[STMT_CONTAINER_SEEN] = "UPDATE container SET last_ns=max(last_ns, ?2) WHERE id=?1",
+	[STMT_PROCESS_CONTAINER] = "INSERT OR REPLACE INTO process_container VALUES(?,?,?,?)",
+	[STMT_CGROUP_CONTAINER] = "INSERT OR REPLACE INTO cgroup_container VALUES(?,?)",
+	[STMT_DISK_USER] = "INSERT INTO disk_user_second VALUES(?,?,?,?,?,?,?,?)",
 	[STMT_THREAD] = "INSERT INTO thread VALUES(NULL,?,?,?,?,NULL)",
 	[STMT_THREAD_EXIT] = "UPDATE thread SET comm=?2, exit_ns=?3 WHERE id=?1",
 	[STMT_OP_SECOND] = "INSERT INTO op_second(thread, op, at_ns, calls, done, errors, bytes,"

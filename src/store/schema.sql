@@ -52,6 +52,54 @@ CREATE TABLE process(
 	exit_ns INTEGER -- NULL: alive when last seen
 );
 
+-- Whose processes are: a container, pod, job or unit, told by its control group. '' = not known, or none.
+CREATE TABLE container(
+	id INTEGER PRIMARY KEY, -- hash of what makes it this one on any node: see src/tenant/tenant.h
+	container_id TEXT NOT NULL, -- 64 digits, or the name of an LXC container, a machine
+	runtime TEXT NOT NULL, -- docker, containerd, cri-o, podman, lxc, nspawn, libvirt, ecs, ...
+	pod_uid TEXT NOT NULL,
+	namespace TEXT NOT NULL,
+	pod TEXT NOT NULL, -- name of the pod; of ECS: the task
+	name TEXT NOT NULL, -- of the container
+	image TEXT NOT NULL,
+	slurm_job TEXT NOT NULL,
+	unit TEXT NOT NULL, -- of systemd, the outermost; with claimed the one that says so
+	claimed INTEGER NOT NULL, -- 1 = the id is what a unit wrote below itself: it may be anything
+	label TEXT NOT NULL, -- the best of these for people
+	cgroup INTEGER NOT NULL REFERENCES string(id), -- one of its groups, the first seen
+	cgroup_id INTEGER, -- inode of that one; on a v1 host of the v1 hierarchy; NULL = not known
+	first_ns INTEGER NOT NULL, -- seen first
+	last_ns INTEGER NOT NULL -- seen last
+);
+
+-- Where a process is, from some time on: one row, and one more each time it moves.
+CREATE TABLE process_container(
+	process INTEGER NOT NULL REFERENCES process(id),
+	from_ns INTEGER NOT NULL,
+	container INTEGER REFERENCES container(id), -- NULL = the root group, or not known
+	cgroup INTEGER NOT NULL REFERENCES string(id), -- '' = not known
+	PRIMARY KEY(process, from_ns)
+) WITHOUT ROWID;
+
+-- Every control group that was told of, as process.cgroup, blamed.cgroup, host_event.cgroup have it.
+CREATE TABLE cgroup_container(
+	cgroup INTEGER PRIMARY KEY REFERENCES string(id),
+	container INTEGER NOT NULL REFERENCES container(id)
+);
+
+-- Who gave how much to a disk, about once a second; small amounts are left out.
+CREATE TABLE disk_user_second(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL, -- end of the interval
+	dev INTEGER NOT NULL, -- the disk, as the kernel numbers it: major << 20 | minor
+	pid INTEGER NOT NULL, -- who issued the requests, perhaps a thread of the kernel
+	comm INTEGER NOT NULL REFERENCES string(id),
+	cgroup INTEGER NOT NULL REFERENCES string(id), -- whose they are; '' = not known
+	requests INTEGER NOT NULL,
+	bytes INTEGER NOT NULL
+);
+CREATE INDEX disk_user_second_at ON disk_user_second(at_ns);
+
 CREATE TABLE thread(
 	id INTEGER PRIMARY KEY,
 	process INTEGER NOT NULL REFERENCES process(id),

@@ -67,6 +67,32 @@ int store_process_name(struct store *s, int64_t process, const char *comm, const
 int store_process_exit(struct store *s, int64_t process, uint64_t boot_ns);
 /* Why the lines of its Python code cannot be read; "": they can. */
 int store_process_python(struct store *s, int64_t process, const char *note);
+
+/* Whose processes are: see src/tenant/tenant.h. "": not known. */
+struct container_row {
+	const char *identity; /* what makes it this one: not stored, its hash is the row's id */
+	const char *container_id, *runtime, *pod_uid, *namespace, *pod, *name, *image, *slurm_job;
+	const char *unit, *label, *cgroup;
+	uint64_t cgroup_id; /* 0: not known */
+	bool claimed;
+};
+/* Written again, it is completed. *ret is the row's id. */
+int store_container(struct store *s, uint64_t at_boot_ns, const struct container_row *row,
+		    int64_t *ret);
+int store_container_seen(struct store *s, int64_t container, uint64_t at_boot_ns);
+/* container 0: none. */
+int store_process_container(struct store *s, int64_t process, uint64_t from_boot_ns,
+			    int64_t container, const char *cgroup);
+int store_cgroup_container(struct store *s, const char *cgroup, int64_t container);
+
+/* Who used a disk in an interval. cgroup "": not known. */
+struct disk_user_row {
+	uint32_t dev, pid;
+	const char *comm, *cgroup;
+	uint64_t requests, bytes;
+};
+int store_disk_user(struct store *s, uint64_t at_boot_ns, const struct disk_user_row *row);
+
 int store_thread(struct store *s, int64_t process, uint32_t tid, const char *comm,
 		 uint64_t first_boot_ns, int64_t *ret);
 int store_thread_exit(struct store *s, int64_t thread, const char *comm, uint64_t boot_ns);
@@ -277,6 +303,29 @@ struct blamed_row {
 /* Everybody told of before the end of the window, by pid, then time. */
 int store_each_blamed(struct store *s, struct window w,
 		      int (*fn)(const struct blamed_row *, void *), void *arg);
+
+/* Every container of the trace; row.identity is NULL. A file without this table has none. */
+struct container_info {
+	int64_t id;
+	struct container_row row;
+	uint64_t first_ns, last_ns;
+};
+int store_each_container(struct store *s, int (*fn)(const struct container_info *, void *),
+			 void *arg);
+
+int store_each_disk_user(struct store *s, struct window w,
+			 int (*fn)(uint64_t at_ns, const struct disk_user_row *, void *),
+			 void *arg);
+
+/* Where traced processes were before the end of the window, by pid, then time. */
+struct stay_row {
+	int64_t process, container; /* container 0: none */
+	uint32_t pid;
+	uint64_t from_ns;
+	const char *cgroup;
+};
+int store_each_stay(struct store *s, struct window w, int (*fn)(const struct stay_row *, void *),
+		    void *arg);
 
 struct call_row {
 	int64_t id, thread;

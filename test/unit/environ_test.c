@@ -24,6 +24,16 @@ TEST(environ_reads_the_variables_of_each_launcher)
 	CHECK(e.rank == 0 && e.local_rank == 0 && e.world == 4);
 	PARSE("PMI_RANK=2\0PMI_SIZE=3\0", &e);
 	CHECK(e.rank == 2 && e.world == 3);
+	PARSE("PMI_RANK=2\0PMI_SIZE=3\0PMI_LOCAL_RANK=1\0", &e);
+	CHECK(e.rank == 2 && e.world == 3 && e.local_rank == 1);
+	PARSE("HOROVOD_SIZE=6\0HOROVOD_RANK=5\0HOROVOD_LOCAL_RANK=1\0", &e);
+	CHECK(e.rank == 5 && e.world == 6 && e.local_rank == 1);
+	PARSE("MV2_COMM_WORLD_SIZE=6\0MV2_COMM_WORLD_RANK=5\0MV2_COMM_WORLD_LOCAL_RANK=1\0", &e);
+	CHECK(e.rank == 5 && e.world == 6 && e.local_rank == 1);
+	PARSE("FLUX_TASK_RANK=1\0FLUX_TASK_LOCAL_ID=0\0FLUX_JOB_SIZE=2\0", &e);
+	CHECK(e.rank == 1 && e.world == 2 && e.local_rank == 0);
+	PARSE("SLURM_PROCID=1\0SLURM_LOCALID=0\0SLURM_NPROCS=2\0PMIX_RANK=7\0", &e);
+	CHECK(e.rank == 1 && e.world == 2 && e.local_rank == 0);
 	PARSE("PMIX_RANK=2\0", &e);
 	CHECK(e.rank == 2 && e.world == -1);
 	return 0;

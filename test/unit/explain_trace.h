@@ -9,7 +9,7 @@
 
 static struct store *store; /* of the test that runs */
 static struct explanation answer;
-static int64_t process, thread;
+static int64_t process __attribute__((unused)), thread __attribute__((unused));
 
 static inline int with_store(int (*test)(void))
 {
