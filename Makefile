@@ -63,6 +63,10 @@ $(OUT)/probe/%.bpf.o: probe/%.bpf.c
 	mkdir -p $(@D)
 	$(call say,BPF,$<) $(CLANG) -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror --target=bpf \
 		-mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -idirafter /usr/include/$(TRIPLE) -MMD -MP -c $< -o $@
+$(OUT)/src/capture/tags.o: $(OUT)/tags.skel.h
+$(OUT)/tags.skel.h: $(OUT)/probe/tags.bpf.o
+	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/tags.bpf.o $^
+	$(BPFTOOL) gen skeleton $(OUT)/tags.bpf.o name tags >$@
 # gen object with one input: drops the debug information that is not BTF
 $(OUT)/probe.skel.h: $(OUT)/probe/probe.bpf.o
 	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/probe.bpf.o $^
@@ -162,7 +166,7 @@ SCRIPTS  := .ci/run demo/record test/soak test/run test/lab/run test/lib.sh test
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
-lint: $(OUT)/probe.skel.h
+lint: $(OUT)/probe.skel.h $(OUT)/tags.skel.h
 	$(call say,LINT,format) clang-format --dry-run -Werror $(C_FILES)
 	$(call say,LINT,includes) tools/check-includes
 	$(call say,LINT,size) tools/check-size
