@@ -66,7 +66,7 @@ $(OUT)/probe/%.bpf.o: probe/%.bpf.c
 $(OUT)/src/capture/tags.o: $(OUT)/tags.skel.h
 $(OUT)/tags.skel.h: $(OUT)/probe/tags.bpf.o
 	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/tags.bpf.o $^
-	$(BPFTOOL) gen skeleton $(OUT)/tags.bpf.o name tags >$@
+	$(BPFTOOL) gen skeleton $(OUT)/tags.bpf.o name tag_probe >$@
 # gen object with one input: drops the debug information that is not BTF
 $(OUT)/probe.skel.h: $(OUT)/probe/probe.bpf.o
 	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/probe.bpf.o $^

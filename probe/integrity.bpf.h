@@ -99,6 +99,7 @@ static __always_inline void tell_event(struct tag_gate *gate, __u32 event,
 		return;
 	if (c) {
 		e->generation = c->generation;
+		e->flags = c->flags;
 		e->tag = c->tag;
 	}
 	e->a = a;
@@ -119,6 +120,7 @@ static __noinline int tell_stretch(const struct tag_file *file, struct checked_f
 		e = event_new(gate, TAG_EVENT_WRITE, file);
 		if (e) {
 			e->generation = c->generation;
+			e->flags = c->flags;
 			e->tag = c->tag;
 			e->pid = c->pid;
 			e->count = c->count;
@@ -127,7 +129,7 @@ static __noinline int tell_stretch(const struct tag_file *file, struct checked_f
 			e->since = c->since;
 			e->at = c->at;
 			__builtin_memcpy(e->comm, c->comm, sizeof(e->comm));
-			bpf_ringbuf_submit(e, 0);
+			bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP); /* what matters comes after it */
 		}
 		c->from = c->to = c->count = 0;
 	}
@@ -169,6 +171,7 @@ static __always_inline struct checked_file *checked(const struct inode___tag *in
 	}
 	fresh.tag = mark.tag;
 	fresh.generation = inode->i_generation;
+	fresh.flags = inode->i_size ? 0 : CHECKED_EMPTY;
 	if (bpf_map_update_elem(&checked_files, file, &fresh, BPF_ANY))
 		__sync_fetch_and_add(&gate->full, 1);
 	return bpf_map_lookup_elem(&checked_files, file);
@@ -317,7 +320,8 @@ int BPF_PROG(ext4_cut, struct inode___tag *inode)
 	struct checked_file *c;
 	struct tag_file file;
 
-	c = gate ? checked(inode, &file) : NULL;
+	/* What has no name any more is cut as well, when it is given back. */
+	c = gate && inode->i_nlink ? checked(inode, &file) : NULL;
 	if (!c)
 		return 0;
 	tell_stretch(&file, c);

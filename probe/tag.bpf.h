@@ -39,6 +39,7 @@ struct inode___tag {
 	struct super_block___tag *i_sb;
 	unsigned long i_ino;
 	unsigned int i_generation;
+	unsigned int i_nlink;
 	long long i_size;
 	struct hlist_head___tag i_dentry;
 };

@@ -97,8 +97,12 @@ struct checked_event {
 	__u64 a, b;
 	__u64 tag; /* of the file */
 	__u64 since; /* of writes: when the first of them was over */
+	__u32 flags; /* CHECKED_EMPTY */
+	__u32 pad;
 	char comm[16];
 };
+
+#define CHECKED_EMPTY 1 /* the file had no bytes when it was first seen */
 
 /* What the probes keep of a file that is checked, while it is written to. */
 struct checked_file {
@@ -109,14 +113,14 @@ struct checked_file {
 	__u64 sync_began;
 	__u32 count, pid;
 	__u32 generation;
-	__u32 stamp; /* keeps pad out of the struct's end */
+	__u32 flags; /* as in struct checked_event */
 	char comm[16];
 };
 
 _Static_assert(sizeof(struct tag_file) == 16, "part of keys: no hidden padding");
 _Static_assert(sizeof(struct tag_mark) == 24, "read by both sides");
 _Static_assert(sizeof(struct tag_told) == 56 + TAG_LABEL_MAX, "read by both sides");
-_Static_assert(sizeof(struct checked_event) == 88, "read by both sides");
+_Static_assert(sizeof(struct checked_event) == 96, "read by both sides");
 _Static_assert(sizeof(struct checked_file) == 96, "read by both sides");
 
 #define TAG_HASH_START 0xcbf29ce484222325ull

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the kernel tells of files by fanotify: attributes that change anywhere, and for files and folders that
+ * are followed, closes by writers and new names. Nothing is held open: filesystems can be unmounted.
+ */
+#ifndef AGENT_TAGWATCH_H
+#define AGENT_TAGWATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tagwatch;
+
+struct tagwatch_event {
+	uint64_t mask; /* FAN_ATTRIB, FAN_CLOSE_WRITE, FAN_MOVED_TO, FAN_CREATE, FAN_MOVE_SELF */
+	int pid;
+	int fd; /* the file or folder, open to be read; closed afterwards */
+};
+
+int tagwatch_open(struct tagwatch **ret);
+void tagwatch_close(struct tagwatch *w);
+int tagwatch_fd(const struct tagwatch *w);
+int tagwatch_mounts_fd(const struct tagwatch *w); /* POLLPRI: call tagwatch_mounts() */
+
+/* Watch filesystems that are new here. */
+void tagwatch_mounts(struct tagwatch *w);
+
+/* Follow the file behind fd, or the files in that folder. */
+int tagwatch_follow(struct tagwatch *w, int fd, bool dir);
+
+/* Take what is there, for a while; true: events were lost. */
+bool tagwatch_take(struct tagwatch *w, void (*fn)(const struct tagwatch_event *, void *),
+		   void *arg);
+
+#endif
