@@ -422,6 +422,7 @@ static void finish_hash(struct checks *c, int err, const struct digest *digest)
 		struct checkpoint *seen = follow_checkpoint(e->follow);
 
 		seen->digest = *digest;
+		seen->size = digest->size;
 		seen->hashed_ns = clock_boot_ns();
 		e->changed = true;
 		digest_format(text, digest);
@@ -466,6 +467,7 @@ static bool store_one(const void *key, void *value, void *arg)
 	(void)key;
 	if (c->err || !e->changed)
 		return false;
+	follow_gaps(e->follow);
 	c->err = store_checkpoint(c->store, follow_checkpoint(e->follow), e->path ? e->path : "",
 				  &e->row);
 	for (size_t i = 0; !c->err && i < e->events; i++)

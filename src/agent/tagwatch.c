@@ -191,22 +191,28 @@ static int open_mount(struct tagwatch *w, const void *fsid)
 	return -1;
 }
 
-/* The file that an event is about, of its records: the kernel wrote them. */
+/*
+ * The file that an event is about, of its records: the kernel wrote them. Of a folder itself there is only
+ * the record that else names the folder of a file.
+ */
 static const struct fanotify_event_info_fid *find_fid(const struct fanotify_event_metadata *m)
 {
 	const char *at = (const char *)m + m->metadata_len, *end = (const char *)m + m->event_len;
+	const struct fanotify_event_info_fid *found = NULL;
 
-	while (end - at >= (ptrdiff_t)sizeof(struct fanotify_event_info_header)) {
-		const struct fanotify_event_info_header *h = (const void *)at;
+	while (end - at >= (ptrdiff_t)sizeof(*found)) {
+		const struct fanotify_event_info_fid *fid = (const void *)at;
+		uint8_t type = fid->hdr.info_type;
 
-		if (h->len < sizeof(*h) || h->len > end - at)
+		if (fid->hdr.len < sizeof(*fid) || fid->hdr.len > end - at)
 			return NULL;
-		if (h->info_type == FAN_EVENT_INFO_TYPE_FID &&
-		    h->len >= sizeof(struct fanotify_event_info_fid))
-			return (const void *)at;
-		at += h->len;
+		if (type == FAN_EVENT_INFO_TYPE_FID)
+			return fid;
+		if (type == FAN_EVENT_INFO_TYPE_DFID || type == FAN_EVENT_INFO_TYPE_DFID_NAME)
+			found = fid;
+		at += fid->hdr.len;
 	}
-	return NULL;
+	return found;
 }
 
 static int open_handle(int mount, const struct fanotify_event_info_fid *info)

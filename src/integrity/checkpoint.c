@@ -138,12 +138,14 @@ static void add_range(struct follow *f, uint64_t from, uint64_t to, uint32_t pid
 	range_insert(f, at, &fresh);
 }
 
-static void find_gaps(struct follow *f)
+void follow_gaps(struct follow *f)
 {
 	struct checkpoint *c = &f->now;
 	uint64_t at = 0;
 
 	c->gaps = c->gap_bytes = 0;
+	if (!c->closed_ns || !c->from_start || f->ranges_full)
+		return;
 	for (size_t i = 0; i <= f->count; i++) {
 		uint64_t next = i < f->count ? min_u64(f->range[i].from, c->size) : c->size;
 
@@ -180,6 +182,13 @@ static bool wrote(const struct follow *f, uint32_t pid)
 	return false;
 }
 
+/* Writes may be told after the close that they came before. */
+static void reopen(struct checkpoint *c, uint64_t at)
+{
+	if (at > c->closed_ns)
+		c->closed_ns = 0;
+}
+
 static void on_write(struct follow *f, const struct checked_event *e)
 {
 	struct checkpoint *c = &f->now;
@@ -189,7 +198,7 @@ static void on_write(struct follow *f, const struct checked_event *e)
 	if (!c->began_ns)
 		c->began_ns = e->since ? e->since : e->at;
 	c->last_ns = max_u64(c->last_ns, e->at);
-	c->closed_ns = 0;
+	reopen(c, e->at);
 	note_writer(f, e->pid);
 	if (e->event == TAG_EVENT_MAPPED) {
 		c->mapped++;
@@ -230,13 +239,17 @@ bool follow_event(struct follow *f, const struct checked_event *e)
 		note_writer(f, e->pid);
 		return true;
 	case TAG_EVENT_TRUNCATE:
-		if (e->a)
+		if (e->a) {
 			cut_out(f, e->a, UINT64_MAX, 0);
-		else
+		} else {
+			uint64_t closed = c->closed_ns;
+
 			follow_again(f);
+			c->closed_ns = closed;
+		}
 		c->from_start |= !e->a;
 		c->last_ns = max_u64(c->last_ns, e->at);
-		c->closed_ns = 0;
+		reopen(c, e->at);
 		return true;
 	case TAG_EVENT_SYNC:
 		on_sync(c, e);
@@ -270,6 +283,4 @@ void follow_closed(struct follow *f, uint64_t at, uint64_t size)
 
 	c->closed_ns = at;
 	c->size = size;
-	if (c->from_start && !f->ranges_full)
-		find_gaps(f);
 }

@@ -69,8 +69,11 @@ struct checkpoint *follow_checkpoint(struct follow *f);
  */
 bool follow_event(struct follow *f, const struct checked_event *e);
 
-/* A writer closed it, and it has this size: finds the gaps. */
+/* A writer closed it, and it has this size. */
 void follow_closed(struct follow *f, uint64_t at, uint64_t size);
+
+/* Find the gaps of one that is closed; once all events are there. */
+void follow_gaps(struct follow *f);
 
 /* Begin a new checkpoint of the same file, which is not empty unless an event says so. */
 void follow_again(struct follow *f);
