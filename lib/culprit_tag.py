@@ -103,7 +103,11 @@ def checkpoint(target, label, size=None, dense=False):
 
     size: that it must have when it is complete; dense: it must have no holes.
     """
-    words = ["sha256:enabled"] + ["size=%d" % size] * (size is not None) + ["dense"] * dense
+    words = ["sha256:enabled"]
+    if size is not None:
+        words.append("size=%d" % size)
+    if dense:
+        words.append("dense")
 
     def work(fd):
         _tell(label, b"!", b"%d" % fd)

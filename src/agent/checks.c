@@ -33,6 +33,7 @@ struct entry {
 	struct checked_event *event; /* not stored yet */
 	size_t events, stored;
 	uint64_t hash_at; /* 0: not due */
+	uint64_t closed_at; /* the last close; its writes may be told later */
 	uint64_t taken_since, taken_to; /* of the stretch that was looked at before it was told */
 	uint32_t taken_count;
 	bool changed, no_hash;
@@ -150,12 +151,6 @@ static void begin_again(struct entry *e)
 	follow_again(e->follow);
 }
 
-static bool writes(const struct checked_event *e)
-{
-	return e->event == TAG_EVENT_WRITE || e->event == TAG_EVENT_MAPPED ||
-	       e->event == TAG_EVENT_TRUNCATE || e->event == TAG_EVENT_WRITE_FAILED;
-}
-
 /* Take off what is known of a stretch; false: all of it is. */
 static bool is_news(const struct entry *e, struct checked_event *event)
 {
@@ -170,7 +165,7 @@ static void take_event(struct entry *e, struct checked_event *event)
 {
 	if (!is_news(e, event))
 		return;
-	if (writes(event) && follow_checkpoint(e->follow)->hashed_ns)
+	if (follow_ended(e->follow, event))
 		begin_again(e);
 	if (!follow_event(e->follow, event))
 		return;
@@ -345,9 +340,10 @@ void checks_closed(struct checks *c, int fd, const char *path, const struct tag_
 	if (!e || fstat(fd, &st))
 		return;
 	take_rest(c, e, false);
+	e->changed = true;
+	e->closed_at = now;
 	if (!follow_checkpoint(e->follow)->hashed_ns)
 		follow_closed(e->follow, now, (uint64_t)st.st_size);
-	e->changed = true;
 	e->hash_at = now + HASH_DELAY_NS;
 }
 
@@ -379,6 +375,7 @@ static void start_hash(struct checks *c, struct entry *e)
 {
 	struct tag_file file;
 	uint32_t generation;
+	struct stat st;
 	int fd;
 
 	e->hash_at = 0;
@@ -400,6 +397,12 @@ static void start_hash(struct checks *c, struct entry *e)
 		return;
 	}
 	take_rest(c, e, true);
+	if (follow_checkpoint(e->follow)->hashed_ns) {
+		close(fd); /* nothing new, or a change of what was finished */
+		return;
+	}
+	if (!follow_checkpoint(e->follow)->closed_ns && !fstat(fd, &st))
+		follow_closed(e->follow, e->closed_at, (uint64_t)st.st_size);
 	if (e->no_hash || hasher_start(c->hasher, fd)) {
 		close(fd);
 		if (e->no_hash)

@@ -220,6 +220,30 @@ static void on_sync(struct checkpoint *c, const struct checked_event *e)
 		c->synced_ns = max_u64(c->synced_ns, e->b ? e->b : e->at);
 }
 
+static bool writes(const struct checked_event *e)
+{
+	return e->event == TAG_EVENT_WRITE || e->event == TAG_EVENT_MAPPED ||
+	       e->event == TAG_EVENT_TRUNCATE || e->event == TAG_EVENT_WRITE_FAILED;
+}
+
+bool follow_ended(struct follow *f, const struct checked_event *e)
+{
+	struct checkpoint *c = &f->now;
+
+	if (!c->hashed_ns || !writes(e) || e->at <= c->closed_ns)
+		return false;
+	if (e->event == TAG_EVENT_TRUNCATE && !e->a)
+		return true;
+	if (wrote(f, e->pid) && !c->changed_ns) {
+		c->hashed_ns = 0;
+		c->digest = (struct digest){ 0 };
+	} else if (!c->changed_ns) {
+		c->changed_ns = e->at;
+		c->changer = e->pid;
+	}
+	return false;
+}
+
 bool follow_event(struct follow *f, const struct checked_event *e)
 {
 	struct checkpoint *c = &f->now;
@@ -242,10 +266,11 @@ bool follow_event(struct follow *f, const struct checked_event *e)
 		if (e->a) {
 			cut_out(f, e->a, UINT64_MAX, 0);
 		} else {
-			uint64_t closed = c->closed_ns;
+			uint64_t closed = c->closed_ns, size = c->size;
 
 			follow_again(f);
 			c->closed_ns = closed;
+			c->size = size;
 		}
 		c->from_start |= !e->a;
 		c->last_ns = max_u64(c->last_ns, e->at);

@@ -40,6 +40,8 @@ struct checkpoint {
 	bool renamed_dirty; /* it got its name before its data was durable */
 	struct digest digest;
 	uint64_t hashed_ns;
+	uint64_t changed_ns; /* when somebody else wrote to it after its digest was made */
+	uint32_t changer; /* who */
 };
 
 /* Is some of its data not known to be durable? */
@@ -64,8 +66,7 @@ struct checkpoint *follow_checkpoint(struct follow *f);
 
 /*
  * The next event of this file, or one that concerns all of them (TAG_EVENT_EXIT, TAG_EVENT_SYNC_ALL).
- * False: it changed nothing. A write to a file that has its digest begins a new checkpoint: the
- * caller takes what is there first, see follow_again().
+ * False: it changed nothing. See follow_ended() for writes to a file that has its digest.
  */
 bool follow_event(struct follow *f, const struct checked_event *e);
 
@@ -74,6 +75,13 @@ void follow_closed(struct follow *f, uint64_t at, uint64_t size);
 
 /* Find the gaps of one that is closed; once all events are there. */
 void follow_gaps(struct follow *f);
+
+/*
+ * Is a write that comes after the digest the beginning of another checkpoint (true), which the caller then
+ * begins with follow_again()? One from an empty file is. By a process that wrote it before it goes on, and the
+ * digest is void. By anybody else it changes what was finished, which is kept as it was.
+ */
+bool follow_ended(struct follow *f, const struct checked_event *e);
 
 /* Begin a new checkpoint of the same file, which is not empty unless an event says so. */
 void follow_again(struct follow *f);

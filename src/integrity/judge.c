@@ -165,6 +165,9 @@ static void note(const struct checkpoint *c, struct judgement *j)
 		because(j, VERDICT_COMPLETE, "mapped",
 			"%llu pages were written through a mapping: in which order cannot be seen",
 			(unsigned long long)c->mapped);
+	if (c->changed_ns)
+		because(j, VERDICT_COMPLETE, "written-since",
+			"process %u wrote to it after its digest was made", c->changer);
 	if (!c->from_start)
 		because(j, VERDICT_COMPLETE, "begun-earlier",
 			"its first bytes were written before it was watched");

@@ -113,6 +113,8 @@ int store_checkpoint(struct store *s, const struct checkpoint *c, const char *pa
 	row_known(&r, hashed, c->digest.size);
 	row_known(&r, hashed, c->digest.mtime_ns);
 	row_when(&r, c->hashed_ns);
+	row_when(&r, c->changed_ns);
+	row_u64(&r, c->changer);
 	err = row_end(&r, "insert checkpoint");
 	if (!err && !*id)
 		*id = sqlite3_last_insert_rowid(s->db);
@@ -153,7 +155,7 @@ int store_checkpoint_event(struct store *s, int64_t checkpoint, const struct che
 	" declared, lost, unseen, began_ns, last_ns, closed_ns, size, bytes, writes, stretches,"   \
 	" gaps, gap_bytes, overwritten, shared, mapped, failed, writers, writer, sync_error,"      \
 	" signal, synced_ns, renamed_ns, renamed_dirty, name_synced_ns, sha256, sha_size,"         \
-	" mtime_ns, hashed_ns"
+	" mtime_ns, hashed_ns, changed_ns, changer"
 
 static void column_written(sqlite3_stmt *stmt, struct checkpoint *c)
 {
@@ -192,6 +194,8 @@ static int checkpoint_row(sqlite3_stmt *stmt, void *arg)
 			.lost = sqlite3_column_int(stmt, 11) != 0,
 			.unseen = sqlite3_column_int(stmt, 12) != 0,
 			.hashed_ns = column_u64(stmt, 37),
+			.changed_ns = column_u64(stmt, 38),
+			.changer = column_u32(stmt, 39),
 			.digest = { .size = column_u64(stmt, 35), .mtime_ns = column_u64(stmt, 36) },
 		},
 	};

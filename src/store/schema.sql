@@ -628,7 +628,9 @@ CREATE TABLE checkpoint(
 	sha256 TEXT, -- NULL = not made yet
 	sha_size INTEGER, -- the size that was read for it
 	mtime_ns INTEGER, -- the file's, then
-	hashed_ns INTEGER
+	hashed_ns INTEGER,
+	changed_ns INTEGER, -- when another process than its writers first wrote to it after that
+	changer INTEGER NOT NULL -- pid of that; 0 = none
 );
 CREATE INDEX checkpoint_file ON checkpoint(dev, ino, generation);
 CREATE INDEX checkpoint_path ON checkpoint(path);
