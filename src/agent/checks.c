@@ -177,6 +177,42 @@ static void take_event(struct entry *e, struct checked_event *event)
 	e->event[e->events++] = *event;
 }
 
+/*
+ * What the probes have not told yet, because nothing came after it. It will be told again when something
+ * does: `taken` says how much of it is known. A write that has begun has failed if nobody can be at it.
+ */
+static void take_rest(struct checks *c, struct entry *e, bool idle)
+{
+	const struct checkpoint *seen = follow_checkpoint(e->follow);
+	struct checked_event event = { .file = seen->file, .generation = seen->generation };
+	struct checked_file rest;
+
+	if (!tags_stretch(c->tags, &seen->file, &rest))
+		return;
+	event.pid = rest.pid;
+	event.flags = rest.flags;
+	memcpy(event.comm, rest.comm, sizeof(event.comm));
+	event.tag = rest.tag;
+	event.at = rest.at ? rest.at : clock_boot_ns();
+	if (rest.from != rest.to) {
+		event.event = TAG_EVENT_WRITE;
+		event.a = rest.from;
+		event.b = rest.to;
+		event.count = rest.count;
+		event.since = rest.since;
+		take_event(e, &event);
+		e->taken_since = rest.since;
+		e->taken_to = rest.to;
+		e->taken_count = rest.count;
+	}
+	if (idle && rest.pending != rest.pending_to) {
+		event.event = TAG_EVENT_WRITE_FAILED;
+		event.a = rest.pending;
+		event.b = rest.pending_to;
+		take_event(e, &event);
+	}
+}
+
 static bool tell_one(const void *key, void *value, void *arg)
 {
 	const struct tag_file *file = key;
@@ -188,6 +224,8 @@ static bool tell_one(const void *key, void *value, void *arg)
 	if (c->all->event == TAG_EVENT_SYNC_DIR &&
 	    memcmp(&e->folder, &c->all->file, sizeof(e->folder)) != 0)
 		return false;
+	if (c->all->event == TAG_EVENT_EXIT && !follow_checkpoint(e->follow)->hashed_ns)
+		take_rest(c, e, false);
 	take_event(e, c->all);
 	return false;
 }
@@ -293,42 +331,6 @@ static struct entry *name_entry(struct checks *c, int fd, const char *path,
 void checks_name(struct checks *c, int fd, const char *path, const struct tag_attr *attr)
 {
 	(void)name_entry(c, fd, path, attr);
-}
-
-/*
- * What the probes have not told yet, because nothing came after it. It will be told again when something
- * does: `taken` says how much of it is known. A write that has begun has failed if nobody can be at it.
- */
-static void take_rest(struct checks *c, struct entry *e, bool idle)
-{
-	const struct checkpoint *seen = follow_checkpoint(e->follow);
-	struct checked_event event = { .file = seen->file, .generation = seen->generation };
-	struct checked_file rest;
-
-	if (!tags_stretch(c->tags, &seen->file, &rest))
-		return;
-	event.pid = rest.pid;
-	event.flags = rest.flags;
-	memcpy(event.comm, rest.comm, sizeof(event.comm));
-	event.tag = rest.tag;
-	event.at = rest.at ? rest.at : clock_boot_ns();
-	if (rest.from != rest.to) {
-		event.event = TAG_EVENT_WRITE;
-		event.a = rest.from;
-		event.b = rest.to;
-		event.count = rest.count;
-		event.since = rest.since;
-		take_event(e, &event);
-		e->taken_since = rest.since;
-		e->taken_to = rest.to;
-		e->taken_count = rest.count;
-	}
-	if (idle && rest.pending != rest.pending_to) {
-		event.event = TAG_EVENT_WRITE_FAILED;
-		event.a = rest.pending;
-		event.b = rest.pending_to;
-		take_event(e, &event);
-	}
 }
 
 void checks_closed(struct checks *c, int fd, const char *path, const struct tag_attr *attr)

@@ -15,11 +15,18 @@ struct range {
 	uint32_t pid, pad;
 };
 
+/* Whose writes come before those of all others, or after, shares nothing with them. */
+struct writer {
+	uint32_t pid, pad; /* 0: an unused slot */
+	uint64_t first, last;
+	uint64_t pending; /* bytes of it that were overwritten: shared, if it writes again */
+};
+
 struct follow {
 	struct checkpoint now;
 	struct range *range;
 	size_t count;
-	uint32_t pid[WRITERS_MAX]; /* unused slots are 0 */
+	struct writer writer[WRITERS_MAX];
 	bool ranges_full;
 };
 
@@ -59,7 +66,7 @@ void follow_again(struct follow *f)
 				      .unseen = was.unseen };
 	f->count = 0;
 	f->ranges_full = false;
-	memset(f->pid, 0, sizeof(f->pid));
+	memset(f->writer, 0, sizeof(f->writer));
 }
 
 /* ---- ranges ---- */
@@ -83,11 +90,28 @@ static void range_drop(struct follow *f, size_t at)
 	memmove(f->range + at, f->range + at + 1, (f->count - at) * sizeof(*f->range));
 }
 
-static void note_overlap(struct follow *f, uint64_t bytes, bool other)
+static struct writer *writer_of(struct follow *f, uint32_t pid)
 {
+	for (uint32_t i = 0; i < WRITERS_MAX; i++)
+		if (f->writer[i].pid == pid)
+			return &f->writer[i];
+	return NULL;
+}
+
+/* Bytes of `was` are written by `pid` now. */
+static void note_overlap(struct follow *f, uint64_t bytes, uint32_t was, uint32_t pid)
+{
+	struct writer *before = writer_of(f, was), *now = writer_of(f, pid);
+
 	f->now.overwritten += bytes;
-	if (other)
+	if (was == pid)
+		return;
+	if (!before || !now)
+		f->now.shared += bytes; /* more writers than can be told apart */
+	else if (before->last > now->first)
 		f->now.shared += bytes;
+	else
+		before->pending += bytes;
 }
 
 /* Take [from, to) out of what is there, counting what was written before. */
@@ -102,7 +126,7 @@ static size_t cut_out(struct follow *f, uint64_t from, uint64_t to, uint32_t pid
 		uint64_t low = max_u64(r->from, from), high = min_u64(r->to, to);
 
 		if (pid)
-			note_overlap(f, high - low, r->pid != pid);
+			note_overlap(f, high - low, r->pid, pid);
 		if (r->from < from && r->to > to) {
 			struct range tail = { to, r->to, r->pid, 0 };
 
@@ -160,26 +184,23 @@ void follow_gaps(struct follow *f)
 
 /* ---- events ---- */
 
-static void note_writer(struct follow *f, uint32_t pid)
+static void note_writer(struct follow *f, const struct checked_event *e)
 {
-	f->now.writer = pid;
-	for (uint32_t i = 0; i < WRITERS_MAX; i++) {
-		if (f->pid[i] == pid)
-			return;
-		if (!f->pid[i]) {
-			f->pid[i] = pid;
-			break;
-		}
-	}
-	f->now.writers++;
-}
+	uint64_t since = e->since ? e->since : e->at;
+	struct writer *w = writer_of(f, e->pid);
 
-static bool wrote(const struct follow *f, uint32_t pid)
-{
-	for (uint32_t i = 0; i < WRITERS_MAX; i++)
-		if (f->pid[i] == pid)
-			return true;
-	return false;
+	f->now.writer = e->pid;
+	if (!w) {
+		f->now.writers++;
+		w = writer_of(f, 0);
+		if (!w)
+			return;
+		*w = (struct writer){ .pid = e->pid, .first = since };
+	}
+	f->now.shared += w->pending;
+	w->pending = 0;
+	w->first = min_u64(w->first, since);
+	w->last = max_u64(w->last, e->at);
 }
 
 /* Writes may be told after the close that they came before. */
@@ -199,7 +220,7 @@ static void on_write(struct follow *f, const struct checked_event *e)
 		c->began_ns = e->since ? e->since : e->at;
 	c->last_ns = max_u64(c->last_ns, e->at);
 	reopen(c, e->at);
-	note_writer(f, e->pid);
+	note_writer(f, e);
 	if (e->event == TAG_EVENT_MAPPED) {
 		c->mapped++;
 	} else {
@@ -234,7 +255,7 @@ bool follow_ended(struct follow *f, const struct checked_event *e)
 		return false;
 	if (e->event == TAG_EVENT_TRUNCATE && !e->a)
 		return true;
-	if (wrote(f, e->pid) && !c->changed_ns) {
+	if (writer_of(f, e->pid) && !c->changed_ns) {
 		c->hashed_ns = 0;
 		c->digest = (struct digest){ 0 };
 	} else if (!c->changed_ns) {
@@ -252,6 +273,8 @@ bool follow_event(struct follow *f, const struct checked_event *e)
 		c->tag = e->tag;
 	if (e->flags & CHECKED_EMPTY && !c->began_ns)
 		c->from_start = true;
+	if (c->changed_ns && writes(e))
+		return true; /* what was finished stays as it was */
 	switch (e->event) {
 	case TAG_EVENT_WRITE:
 	case TAG_EVENT_MAPPED:
@@ -260,7 +283,7 @@ bool follow_event(struct follow *f, const struct checked_event *e)
 	case TAG_EVENT_WRITE_FAILED:
 		c->failed++;
 		c->last_ns = max_u64(c->last_ns, e->at);
-		note_writer(f, e->pid);
+		note_writer(f, e);
 		return true;
 	case TAG_EVENT_TRUNCATE:
 		if (e->a) {
@@ -280,12 +303,15 @@ bool follow_event(struct follow *f, const struct checked_event *e)
 		on_sync(c, e);
 		return true;
 	case TAG_EVENT_SYNC_ALL:
+		if (!checkpoint_dirty(c) && !checkpoint_name_dirty(c))
+			return false;
 		c->synced_ns = max_u64(c->synced_ns, e->at);
 		c->name_synced_ns = max_u64(c->name_synced_ns, e->at);
 		return true;
 	case TAG_EVENT_SYNC_DIR:
-		if ((int64_t)e->a >= 0)
-			c->name_synced_ns = max_u64(c->name_synced_ns, e->at);
+		if ((int64_t)e->a < 0 || !checkpoint_name_dirty(c))
+			return false;
+		c->name_synced_ns = max_u64(c->name_synced_ns, e->at);
 		return true;
 	case TAG_EVENT_RENAME:
 		c->renamed_ns = e->at;
@@ -293,7 +319,8 @@ bool follow_event(struct follow *f, const struct checked_event *e)
 		return true;
 	case TAG_EVENT_EXIT:
 		/* A file that was closed, or is durable, did not suffer. */
-		if (!wrote(f, e->pid) || !(e->a & 0x7f) || c->closed_ns || !checkpoint_dirty(c))
+		if (!writer_of(f, e->pid) || !(e->a & 0x7f) || !checkpoint_dirty(c) ||
+		    (c->closed_ns && c->closed_ns < e->at))
 			return false;
 		c->signal = (int32_t)(e->a & 0x7f);
 		return true;

@@ -70,9 +70,10 @@ static void judge_content(const struct evidence *e, struct judgement *j)
 	const struct digest *was = baseline(e);
 
 	if (!was->hex[0]) {
-		if (e->seen && e->seen->closed_ns && !e->other_file && e->size != e->seen->size)
+		if (e->seen && e->seen->closed_ns && !e->other_file && !e->being_written &&
+		    e->size != e->seen->size)
 			judge_size(e, e->seen->size, j);
-		else if (e->seen && !e->other_file)
+		else if (e->seen && !e->other_file && !e->being_written)
 			because(j, VERDICT_UNKNOWN, "no-digest",
 				"it has no digest yet: what it was cannot be compared");
 		return;

@@ -251,10 +251,25 @@ def grown(path):
 
 
 def concurrent(path):
+    """Two processes write all of it, in turns."""
     fd = os.open(path, os.O_CREAT | os.O_WRONLY, 0o644)
-    for at in range(0, 8 * 4096, 2 * 4096):
-        in_child(lambda: os.pwrite(fd, data("one", 3 * 4096)[: 3 * 4096], at))
-        in_child(lambda: os.pwrite(fd, data("two", 3 * 4096)[: 3 * 4096], at + 4096))
+    to_child, to_parent = os.pipe(), os.pipe()
+
+    def work():
+        for at in range(0, 8 * CHUNK, CHUNK):
+            os.read(to_child[0], 1)
+            os.pwrite(fd, data("two", CHUNK)[:CHUNK], at)
+            os.write(to_parent[1], b"x")
+
+    pid = os.fork()
+    if not pid:
+        work()
+        os._exit(0)
+    for at in range(0, 8 * CHUNK, CHUNK):
+        os.pwrite(fd, data("one", CHUNK)[:CHUNK], at)
+        os.write(to_child[1], b"x")
+        os.read(to_parent[0], 1)
+    os.waitpid(pid, 0)
     os.fsync(fd)
     os.close(fd)
 
@@ -276,17 +291,13 @@ def short(path):
     os.close(fd)
 
 
-def full(path):
+def failing(path, megabytes):
     fd = os.open(path, os.O_CREAT | os.O_WRONLY, 0o644)
-    try:
-        for _ in range(1000):
-            os.write(fd, data(path, 1 << 20))
-    except OSError:
-        pass
-    try:
-        os.fsync(fd)
-    except OSError:
-        pass
+    for step in [lambda: os.write(fd, data(path, 1 << 20))] * megabytes + [lambda: os.fsync(fd)]:
+        try:
+            step()
+        except OSError:
+            pass
     os.close(fd)
 
 
@@ -302,8 +313,8 @@ def bad(folder, small, broken):
     short(at("short"))
     renamed(at("no-fsync"), sync=False, folder=False)
     renamed(at("no-dirsync"), folder=False)
-    full(os.path.join(small, "bad-write-error"))
-    full(os.path.join(broken, "bad-fsync-error"))
+    failing(os.path.join(small, "bad-write-error"), 30)
+    failing(os.path.join(broken, "bad-fsync-error"), 12)
     for name in ("silent", "replaced", "missing", "digest-differs"):
         plain(at(name), data("mark of " + name))
         digested(at(name))
