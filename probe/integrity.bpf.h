@@ -104,6 +104,7 @@ static __always_inline void tell_event(struct tag_gate *gate, __u32 event,
 	}
 	e->a = a;
 	e->b = b;
+	e->task_tag = tag_of_task(bpf_get_current_task_btf());
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	bpf_ringbuf_submit(e, 0);
 }
@@ -122,6 +123,7 @@ static __noinline int tell_stretch(const struct tag_file *file, struct checked_f
 			e->generation = c->generation;
 			e->flags = c->flags;
 			e->tag = c->tag;
+			e->task_tag = c->task_tag;
 			e->pid = c->pid;
 			e->count = c->count;
 			e->a = c->from;
@@ -194,6 +196,7 @@ static __noinline int written(struct tag_file *file, struct checked_file *c, __u
 		c->from = from;
 		c->since = now;
 		c->pid = pid;
+		c->task_tag = tag_of_task(bpf_get_current_task_btf());
 		bpf_get_current_comm(c->comm, sizeof(c->comm));
 		bpf_map_update_elem(&checked_writers, &pid, &one, BPF_ANY);
 	}

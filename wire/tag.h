@@ -96,6 +96,7 @@ struct checked_event {
 	__u32 count; /* of writes: how many made up this stretch */
 	__u64 a, b;
 	__u64 tag; /* of the file */
+	__u64 task_tag; /* of who did it; 0: none */
 	__u64 since; /* of writes: when the first of them was over */
 	__u32 flags; /* CHECKED_EMPTY */
 	__u32 pad;
@@ -111,6 +112,7 @@ struct checked_file {
 	__u64 since, at;
 	__u64 pending, pending_to; /* a write that has begun; equal: none */
 	__u64 sync_began;
+	__u64 task_tag;
 	__u32 count, pid;
 	__u32 generation;
 	__u32 flags; /* as in struct checked_event */
@@ -120,8 +122,8 @@ struct checked_file {
 _Static_assert(sizeof(struct tag_file) == 16, "part of keys: no hidden padding");
 _Static_assert(sizeof(struct tag_mark) == 24, "read by both sides");
 _Static_assert(sizeof(struct tag_told) == 56 + TAG_LABEL_MAX, "read by both sides");
-_Static_assert(sizeof(struct checked_event) == 96, "read by both sides");
-_Static_assert(sizeof(struct checked_file) == 96, "read by both sides");
+_Static_assert(sizeof(struct checked_event) == 104, "read by both sides");
+_Static_assert(sizeof(struct checked_file) == 104, "read by both sides");
 
 #define TAG_HASH_START 0xcbf29ce484222325ull
 #define TAG_HASH_PRIME 0x100000001b3ull

@@ -193,6 +193,7 @@ static void take_rest(struct checks *c, struct entry *e, bool idle)
 	event.flags = rest.flags;
 	memcpy(event.comm, rest.comm, sizeof(event.comm));
 	event.tag = rest.tag;
+	event.task_tag = rest.task_tag;
 	event.at = rest.at ? rest.at : clock_boot_ns();
 	if (rest.from != rest.to) {
 		event.event = TAG_EVENT_WRITE;

@@ -145,6 +145,7 @@ int store_checkpoint_event(struct store *s, int64_t checkpoint, const struct che
 	row_u64(&r, sync ? 0 : e->b);
 	row_u64(&r, e->count);
 	row_when(&r, sync ? e->b : e->since);
+	row_bits(&r, e->task_tag);
 	return row_end(&r, "insert checkpoint_event");
 }
 

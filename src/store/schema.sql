@@ -645,7 +645,8 @@ CREATE TABLE checkpoint_event(
 	first INTEGER NOT NULL, -- write: first byte; truncate: new size; sync: 0 or an errno; exit: code
 	behind INTEGER NOT NULL, -- write: the byte behind the last
 	count INTEGER NOT NULL, -- writes in this stretch
-	since_ns INTEGER -- write: when the first of them was over; sync: when it began
+	since_ns INTEGER, -- write: when the first of them was over; sync: when it began
+	tag INTEGER NOT NULL -- of the thread or process that did it; 0 = none
 );
 CREATE INDEX checkpoint_event_of ON checkpoint_event(checkpoint, at_ns);
 
