@@ -143,7 +143,7 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql $(wildcard demo/*.sql) $(
 FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -MMD -MP
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c \
-	src/chain/*.c src/rank/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c src/gpu/decode.c \
+	src/chain/*.c src/rank/*.c src/step/*.c src/native/*.c src/python/*.c src/tag/*.c src/integrity/*.c) src/store/hist.c src/gpu/decode.c \
 	src/gpu/xid.c \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
 	usdt.c names.c system.c environ.c))
@@ -159,7 +159,7 @@ fuzz: $(FUZZ)
 
 # ---- checking
 
-C_FILES  := $(shell find src wire probe helper test -name '*.[ch]')
+C_FILES  := $(shell find src wire probe helper include test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
 SCRIPTS  := .ci/run demo/record test/soak test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
 	test/gpu/overhead test/gpu/surface test/fuzz/run \
@@ -204,6 +204,8 @@ soak: all sim
 	sh test/soak $(OUT) $(SECONDS)
 install: all
 	install -D -m 0755 $(OUT)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
+	install -D -m 0644 include/culprit.h $(DESTDIR)$(PREFIX)/include/culprit.h
+	install -D -m 0644 lib/culprit_tag.py $(DESTDIR)$(PREFIX)/share/culprit/culprit_tag.py
 	install -D -m 0644 doc/culprit.1 $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1
 
 # ---- benches and the check on a real GPU: libraries linked in, glibc from the machine they run on

@@ -506,7 +506,8 @@ struct tag_target_row {
 int store_tag_target(struct store *s, const struct tag_target_row *row);
 
 /* Paths of files and folders that were tagged, the latest first, at most so many. */
-int store_each_tag_path(struct store *s, int max, int (*fn)(const char *path, void *arg), void *arg);
+int store_each_tag_path(struct store *s, int max, int (*fn)(const char *path, void *arg),
+			void *arg);
 
 /* *id is 0 for one that has no row yet, and is set. Its times are boot time. */
 int store_checkpoint(struct store *s, const struct checkpoint *c, const char *path, int64_t *id);

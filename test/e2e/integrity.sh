@@ -7,14 +7,20 @@
 here=$(cd "$(dirname "$0")" && pwd)
 export PYTHONPATH="$here/../../lib" CULPRIT_TAG_SOCKET="$dir/tag.sock"
 
-undo='for m in mnt small broken tmpfs; do umount "$dir/$m" 2>/dev/null || umount -l "$dir/$m" 2>/dev/null; done'
+unmount() {
+	for m in mnt small broken tmpfs; do
+		umount "$dir/$m" 2>/dev/null || umount -l "$dir/$m" 2>/dev/null
+	done
+}
+undo=unmount
 
 # disk NAME SIZE [IMAGE]: a filesystem of its own at $dir/NAME
 disk() {
 	mkdir "$dir/$1"
 	image=${3:-$dir/$1.img}
-	truncate -s "$2" "$image" && mkfs.ext4 -q -F "$image" 2>/dev/null &&
-		mount -o loop "$image" "$dir/$1" 2>/dev/null || skip "no loop device can be mounted here"
+	truncate -s "$2" "$image"
+	mkfs.ext4 -q -F "$image" 2>/dev/null || die "no filesystem"
+	mount -o loop "$image" "$dir/$1" 2>/dev/null || skip "no loop device can be mounted here"
 	mkdir "$dir/$1/ckpt"
 }
 
