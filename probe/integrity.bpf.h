@@ -151,6 +151,16 @@ static __always_inline void file_of(const struct inode___tag *inode, struct tag_
 	ret->ino = inode->i_ino;
 }
 
+/* Is anything tagged on its filesystem? */
+static __always_inline bool is_near(const struct inode___tag *inode)
+{
+	struct tag_gate *gate = tag_gate();
+	__u32 dev = inode->i_sb->s_dev;
+
+	return gate && !gate->stopped && (gate->files | gate->dirs) &&
+	       bpf_map_lookup_elem(&tag_devices, &dev);
+}
+
 /* NULL: it is not checked, as nearly all are. */
 static __always_inline struct checked_file *checked(const struct inode___tag *inode,
 						    struct tag_file *file)
@@ -305,7 +315,7 @@ int BPF_PROG(mapped_store, struct folio___tag *folio, struct address_space___tag
 	struct tag_file file;
 	__u64 from;
 
-	if (!mapping || system_call() >= 0)
+	if (!mapping || !is_near(mapping->host) || system_call() >= 0)
 		return 0;
 	c = checked(mapping->host, &file);
 	gate = tag_gate();
@@ -392,7 +402,7 @@ int BPF_PROG(ext4_touched, struct inode___tag *inode)
 	struct tag_file file;
 	long nr;
 
-	if (!gate || gate->stopped || !(gate->files | gate->dirs))
+	if (!gate || !is_near(inode))
 		return 0;
 	nr = system_call();
 	if (nr != NR_RENAME && nr != NR_RENAMEAT && nr != NR_RENAMEAT2)

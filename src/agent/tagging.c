@@ -145,10 +145,8 @@ static void turn(struct tagging *t, bool *ret_busy)
 	struct tags_loss loss;
 
 	/* Closes first: then who ends has closed nothing by ending. */
-	if (t->watch && tagwatch_take(t->watch, on_file, t)) {
-		t->files_lost++;
-		checks_lost(t->checks);
-	}
+	if (t->watch && tagwatch_take(t->watch, on_file, t))
+		t->files_lost++; /* attributes: of what is followed nothing is lost */
 	tags_take(t->tags, on_record, t);
 	tags_losses(t->tags, &loss);
 	if (loss.lost != t->loss.lost)
@@ -208,6 +206,7 @@ struct tagging *tagging_new(struct store *s)
 
 	pthread_mutex_init(&t->lock, NULL);
 	t->socket = t->wake[0] = t->wake[1] = -1;
+	(void)signal(SIGIO, SIG_IGN); /* who opens a file while we ask for its writers, see checks.c */
 	err = tags_open(&t->tags);
 	if (err) {
 		log_warn("nothing is tagged: %s", why(err));

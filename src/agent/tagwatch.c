@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/fanotify.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -36,30 +37,50 @@ struct mount {
 	bool seen;
 };
 
+/*
+ * Two queues: attributes of everybody's files may come faster than they can be looked at, and then some are
+ * let go; of what is followed nothing is.
+ */
 struct tagwatch {
-	int fd, mounts_fd;
+	int epoll;
+	int attributes, followed;
+	int mounts_fd;
 	struct mount mount[MOUNTS_MAX];
 	int mounts;
 	uint64_t second; /* that is being counted */
 	uint64_t taken;
 };
 
+static int open_queue(struct tagwatch *w, unsigned flags)
+{
+	struct epoll_event ready = { .events = EPOLLIN };
+	int fd = fanotify_init(FAN_CLASS_NOTIF | FAN_NONBLOCK | FAN_CLOEXEC | FAN_REPORT_FID |
+				       FAN_REPORT_DIR_FID | FAN_REPORT_NAME |
+				       FAN_REPORT_TARGET_FID | flags,
+			       O_RDONLY);
+
+	if (fd >= 0 && epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ready)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 int tagwatch_open(struct tagwatch **ret)
 {
 	struct tagwatch *w = xcalloc(1, sizeof(*w));
 	int err;
 
-	w->mounts_fd = -1;
-	w->fd = fanotify_init(FAN_CLASS_NOTIF | FAN_NONBLOCK | FAN_CLOEXEC | FAN_REPORT_FID |
-				      FAN_REPORT_DIR_FID | FAN_REPORT_NAME | FAN_REPORT_TARGET_FID,
-			      O_RDONLY);
-	if (w->fd < 0) {
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	w->attributes = open_queue(w, 0);
+	w->followed = open_queue(w, FAN_UNLIMITED_QUEUE | FAN_UNLIMITED_MARKS);
+	w->mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	if (w->attributes < 0 || w->followed < 0) {
 		err = fail(-errno, "fanotify: %s (needs Linux 5.17 and CAP_SYS_ADMIN)",
 			   strerror(errno));
 		tagwatch_close(w);
 		return err;
 	}
-	w->mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	tagwatch_mounts(w);
 	*ret = w;
 	return 0;
@@ -69,16 +90,18 @@ void tagwatch_close(struct tagwatch *w)
 {
 	if (!w)
 		return;
-	if (w->fd >= 0)
-		close(w->fd);
-	if (w->mounts_fd >= 0)
-		close(w->mounts_fd);
+	for (size_t i = 0; i < 4; i++) {
+		int fd = (const int[]){ w->attributes, w->followed, w->mounts_fd, w->epoll }[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
 	free(w);
 }
 
 int tagwatch_fd(const struct tagwatch *w)
 {
-	return w->fd;
+	return w->epoll;
 }
 
 int tagwatch_mounts_fd(const struct tagwatch *w)
@@ -116,6 +139,27 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
+/* "36 35 98:0 /inside /path options": the device and the path. */
+static bool parse_mount(char *line, struct mount *ret)
+{
+	char *save = NULL, *word = NULL, *end;
+
+	for (int i = 0; i < 3; i++)
+		word = strtok_r(i ? NULL : line, " ", &save);
+	if (!word)
+		return false;
+	ret->major = (unsigned)strtoul(word, &end, 10);
+	if (*end != ':')
+		return false;
+	ret->minor = (unsigned)strtoul(end + 1, &end, 10);
+	(void)strtok_r(NULL, " ", &save);
+	word = strtok_r(NULL, " ", &save);
+	if (*end || !word)
+		return false;
+	unescape(word);
+	return str_copy(ret->path, sizeof(ret->path), word);
+}
+
 static void add_mount(struct tagwatch *w, const struct mount *m)
 {
 	struct statfs fs;
@@ -128,7 +172,7 @@ static void add_mount(struct tagwatch *w, const struct mount *m)
 	}
 	if (w->mounts == MOUNTS_MAX || statfs(m->path, &fs))
 		return;
-	if (fanotify_mark(w->fd, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_ATTRIB | FAN_ONDIR,
+	if (fanotify_mark(w->attributes, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_ATTRIB | FAN_ONDIR,
 			  AT_FDCWD, m->path)) {
 		log_debug("attributes of files on %s are not watched: %s", m->path,
 			  strerror(errno));
@@ -153,10 +197,8 @@ void tagwatch_mounts(struct tagwatch *w)
 
 		if (!dash || sscanf(dash, " - %31s", type) != 1 || !is_wanted(type))
 			continue;
-		if (sscanf(line, "%*d %*d %u:%u %*s %255s", &m.major, &m.minor, m.path) != 3)
-			continue;
-		unescape(m.path);
-		add_mount(w, &m);
+		if (parse_mount(line, &m))
+			add_mount(w, &m);
 	}
 	if (f)
 		(void)fclose(f);
@@ -168,15 +210,15 @@ void tagwatch_mounts(struct tagwatch *w)
 
 int tagwatch_follow(struct tagwatch *w, int fd, bool dir)
 {
-	uint64_t mask = FAN_CLOSE_WRITE | FAN_MOVE_SELF | FAN_ATTRIB;
+	uint64_t mask = FAN_CLOSE_WRITE | FAN_MOVE_SELF;
 	char path[40];
 
 	if (dir)
 		mask |= FAN_MOVED_TO | FAN_CREATE | FAN_EVENT_ON_CHILD;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	/* Files may be many: a mark must not keep them in memory. Who has one open keeps it anyway. */
-	return fanotify_mark(w->fd, FAN_MARK_ADD | (dir ? 0 : FAN_MARK_EVICTABLE), mask, AT_FDCWD,
-			     path)
+	return fanotify_mark(w->followed, FAN_MARK_ADD | (dir ? 0 : FAN_MARK_EVICTABLE), mask,
+			     AT_FDCWD, path)
 		       ? fail(-errno, "follow a file: %s", strerror(errno))
 		       : 0;
 }
@@ -255,24 +297,32 @@ static bool too_many(struct tagwatch *w, uint64_t now)
 	return ++w->taken > RATE_MAX;
 }
 
-bool tagwatch_take(struct tagwatch *w, void (*fn)(const struct tagwatch_event *, void *), void *arg)
+static bool take(struct tagwatch *w, int fd, void (*fn)(const struct tagwatch_event *, void *),
+		 void *arg)
 {
 	char buf[16384] __attribute__((aligned(8)));
 	uint64_t now = clock_boot_ns(), until = now + TAKE_NS;
 	bool lost = false;
 	ssize_t n;
 
-	while (clock_boot_ns() < until && (n = read(w->fd, buf, sizeof(buf))) > 0) {
+	while (clock_boot_ns() < until && (n = read(fd, buf, sizeof(buf))) > 0) {
 		const struct fanotify_event_metadata *m = (const void *)buf;
 
 		for (; FAN_EVENT_OK(m, n); m = FAN_EVENT_NEXT(m, n)) {
 			bool ours = m->pid == getpid();
 
-			if (m->mask & FAN_Q_OVERFLOW || too_many(w, now))
+			if (m->mask & FAN_Q_OVERFLOW || (fd == w->attributes && too_many(w, now)))
 				lost = true;
 			else if (!ours)
 				deliver(w, m, fn, arg);
 		}
 	}
 	return lost;
+}
+
+bool tagwatch_take(struct tagwatch *w, void (*fn)(const struct tagwatch_event *, void *), void *arg)
+{
+	bool lost = take(w, w->attributes, fn, arg);
+
+	return take(w, w->followed, fn, arg) || lost;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,7 @@ static int cmd_io_verify(int argc, char **argv)
 
 	if (!argc)
 		return fail(-EINVAL, "which file?");
+	(void)signal(SIGIO, SIG_IGN); /* of somebody who opens the file while we hold its lease */
 	for (int i = 0; i < argc; i++) {
 		err = gather(argv[i], &r);
 		if (err)

@@ -106,9 +106,8 @@ static void note_overlap(struct follow *f, uint64_t bytes, uint32_t was, uint32_
 	f->now.overwritten += bytes;
 	if (was == pid)
 		return;
-	if (!before || !now)
-		f->now.shared += bytes; /* more writers than can be told apart */
-	else if (before->last > now->first)
+	/* No slot: more writers than can be told apart. */
+	if (!before || !now || before->last > now->first)
 		f->now.shared += bytes;
 	else
 		before->pending += bytes;

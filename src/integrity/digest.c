@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/units.h"
+#include "base/util.h"
 
 #define CHUNK (256u << 10)
 
@@ -48,7 +49,8 @@ int digest_parse(const char *value, size_t len, struct digest *ret)
 		return fail(-EBADMSG, "%s holds something else", DIGEST_ATTR);
 	memcpy(text, value, len);
 	text[len] = '\0';
-	if (strncmp(text, "sha256:", 7) || strspn(text + 7, "0123456789abcdef") != SHA256_HEX - 1 ||
+	if (!starts_with(text, "sha256:") ||
+	    strspn(text + 7, "0123456789abcdef") != SHA256_HEX - 1 ||
 	    text[7 + SHA256_HEX - 1] != ' ' || take_number(text, " size=", &ret->size) ||
 	    take_number(text, " mtime=", &ret->mtime_ns)) {
 		*ret = (struct digest){ 0 };

@@ -31,7 +31,7 @@ static void add_block(uint32_t h[8], const uint8_t *block)
 {
 	uint32_t w[64], v[8];
 
-	for (int i = 0; i < 16; i++)
+	for (size_t i = 0; i < 16; i++)
 		w[i] = big_endian(block + i * 4);
 	for (int i = 16; i < 64; i++) {
 		uint32_t a = w[i - 15], b = w[i - 2];
@@ -105,10 +105,10 @@ char *sha256_hex(char dst[SHA256_HEX], const uint8_t sum[SHA256_BYTES])
 {
 	static const char digit[] = "0123456789abcdef";
 
-	for (int i = 0; i < SHA256_BYTES; i++) {
+	for (size_t i = 0; i < SHA256_BYTES; i++) {
 		dst[2 * i] = digit[sum[i] >> 4];
 		dst[2 * i + 1] = digit[sum[i] & 15];
 	}
-	dst[2 * SHA256_BYTES] = '\0';
+	dst[SHA256_HEX - 1] = '\0';
 	return dst;
 }

@@ -62,11 +62,11 @@ TEST(checkpoint_has_a_bounded_memory)
 	struct follow *f = follow_new(&here, 1);
 	const struct checkpoint *c = follow_checkpoint(f);
 
-	for (uint64_t i = 0; i < 3 * RANGES_MAX; i++)
+	for (uint64_t i = 0; i < 3ull * RANGES_MAX; i++)
 		event_by(f, TAG_EVENT_WRITE, (uint32_t)(1 + i % 40), i, i * 10, i * 10 + 5);
 	follow_closed(f, 1 << 20, 100);
 	follow_gaps(f);
-	CHECK_U64(c->stretches, 3 * RANGES_MAX);
+	CHECK_U64(c->stretches, 3ull * RANGES_MAX);
 	CHECK_U64(c->gaps, 0); /* not known, so not said */
 	CHECK(c->writers >= 16);
 	follow_free(f);
