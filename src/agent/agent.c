@@ -396,7 +396,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->ranks = ranks_new(a->store);
 	a->kernels = kernels_new(a->lines);
 	a->memory = memory_new();
-	a->tagging = tagging_new(a->store);
+	a->tagging = tagging_new(a->store, opts->db);
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();

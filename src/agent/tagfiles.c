@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/fanotify.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "agent/tagging_int.h"
@@ -199,9 +201,37 @@ void tagging_look(struct tagging *t, int fd, int pid, uint64_t mask)
 		checks_name(t->checks, fd, l.path, NULL);
 }
 
+/* The database and what SQLite keeps beside it: to close one of these is to give up our locks on it. */
+static bool is_ours(const struct tagging *t, const char *path)
+{
+	return t->db[0] && starts_with(path, t->db);
+}
+
+bool tagging_wants(int fd, uint64_t mask, void *arg)
+{
+	struct tagging *t = arg;
+	char link[40], path[PATH_MAX];
+	struct tag_file file = { 0 };
+	struct stat st;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0 || fstat(fd, &st) || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return false;
+	path[n] = '\0';
+	if (is_ours(t, path))
+		return false;
+	file.dev = (uint32_t)(major(st.st_dev) << 20 | minor(st.st_dev));
+	file.ino = st.st_ino;
+	return mask & ~(uint64_t)(FAN_ATTRIB | FAN_ONDIR) || hash_get(t->files, &file) ||
+	       getxattr(link, TAG_ATTR, NULL, 0) >= 0 ||
+	       getxattr(link, TAG_ATTR_CHECKPOINT, NULL, 0) >= 0;
+}
+
 void tagging_look_path(struct tagging *t, const char *path, uint64_t mask)
 {
-	int fd = tag_open(path);
+	int fd = is_ours(t, path) ? -1 : tag_open(path);
 
 	if (fd < 0)
 		return;

@@ -145,7 +145,7 @@ static void turn(struct tagging *t, bool *ret_busy)
 	struct tags_loss loss;
 
 	/* Closes first: then who ends has closed nothing by ending. */
-	if (t->watch && tagwatch_take(t->watch, on_file, t))
+	if (t->watch && tagwatch_take(t->watch, tagging_wants, on_file, t))
 		t->files_lost++; /* attributes: of what is followed nothing is lost */
 	tags_take(t->tags, on_record, t);
 	tags_losses(t->tags, &loss);
@@ -199,14 +199,15 @@ static void start(struct tagging *t)
 
 /* ---- life ---- */
 
-struct tagging *tagging_new(struct store *s)
+struct tagging *tagging_new(struct store *s, const char *db)
 {
 	struct tagging *t = xcalloc(1, sizeof(*t));
 	int err;
 
 	pthread_mutex_init(&t->lock, NULL);
 	t->socket = t->wake[0] = t->wake[1] = -1;
-	(void)signal(SIGIO, SIG_IGN); /* who opens a file while we ask for its writers, see checks.c */
+	if (!db || !realpath(db, t->db))
+		t->db[0] = '\0';
 	err = tags_open(&t->tags);
 	if (err) {
 		log_warn("nothing is tagged: %s", why(err));

@@ -12,8 +12,9 @@
 struct bpf_object;
 struct tagging;
 
-/* Never fails: without it nothing is tagged, which is said. Files that `s` knows are looked at again. */
-struct tagging *tagging_new(struct store *s);
+/* Never fails: without it nothing is tagged, which is said. Files that `s` knows are looked at again.
+ * `db` is where it is kept, or NULL. */
+struct tagging *tagging_new(struct store *s, const char *db);
 void tagging_free(struct tagging *t);
 
 /* Stop hearing; what was heard can still be stored. */

@@ -3,6 +3,7 @@
 #ifndef AGENT_TAGGING_INT_H
 #define AGENT_TAGGING_INT_H
 
+#include <limits.h>
 #include <pthread.h>
 
 #include "agent/checks.h"
@@ -46,6 +47,7 @@ struct tagging {
 	uint64_t news_lost, news_lost_told, files_lost, files_lost_told;
 	struct tags_loss loss, loss_told;
 	int socket; /* -1: somebody else has it */
+	char db[PATH_MAX]; /* "": none */
 };
 
 /* Remember a label, and tell the store of who has it. */
@@ -55,6 +57,8 @@ void tagging_news(struct tagging *t, const struct tag_target_row *row, const cha
 const char *tagging_label(const struct tagging *t, uint64_t tag);
 
 /* tagfiles.c: look at an open file, at one by its name, at all in a folder. mask: see tagwatch.h. */
+/* Is the file behind an O_PATH descriptor worth to be opened? Never our own database. */
+bool tagging_wants(int fd, uint64_t mask, void *arg);
 void tagging_look(struct tagging *t, int fd, int pid, uint64_t mask);
 void tagging_look_path(struct tagging *t, const char *path, uint64_t mask);
 void tagging_children(struct tagging *t, const char *path);

@@ -257,6 +257,13 @@ static const struct fanotify_event_info_fid *find_fid(const struct fanotify_even
 	return found;
 }
 
+/* Who takes the events. */
+struct taker {
+	bool (*wants)(int fd, uint64_t mask, void *arg);
+	void (*fn)(const struct tagwatch_event *e, void *arg);
+	void *arg;
+};
+
 static int open_handle(int mount, const struct fanotify_event_info_fid *info)
 {
 	union {
@@ -266,24 +273,31 @@ static int open_handle(int mount, const struct fanotify_event_info_fid *info)
 	size_t len = info->hdr.len - sizeof(*info);
 
 	memcpy(&copy, info->handle, len < sizeof(copy) ? len : sizeof(copy));
-	return open_by_handle_at(mount, &copy.handle,
-				 O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	return open_by_handle_at(mount, &copy.handle, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 }
 
 static void deliver(struct tagwatch *w, const struct fanotify_event_metadata *m,
-		    void (*fn)(const struct tagwatch_event *, void *), void *arg)
+		    const struct taker *to)
 {
 	const struct fanotify_event_info_fid *info = find_fid(m);
 	struct tagwatch_event e = { .mask = m->mask, .pid = m->pid };
-	int mount = info ? open_mount(w, &info->fsid) : -1;
+	int mount = info ? open_mount(w, &info->fsid) : -1, at;
+	char path[40];
 
 	if (mount < 0)
 		return;
-	e.fd = open_handle(mount, info);
+	at = open_handle(mount, info);
 	close(mount);
-	if (e.fd < 0)
+	if (at < 0)
 		return; /* it is gone */
-	fn(&e, arg);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
+	e.fd = to->wants(at, m->mask, to->arg)
+		       ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+		       : -1;
+	close(at);
+	if (e.fd < 0)
+		return;
+	to->fn(&e, to->arg);
 	close(e.fd);
 }
 
@@ -297,8 +311,7 @@ static bool too_many(struct tagwatch *w, uint64_t now)
 	return ++w->taken > RATE_MAX;
 }
 
-static bool take(struct tagwatch *w, int fd, void (*fn)(const struct tagwatch_event *, void *),
-		 void *arg)
+static bool take(struct tagwatch *w, int fd, const struct taker *to)
 {
 	char buf[16384] __attribute__((aligned(8)));
 	uint64_t now = clock_boot_ns(), until = now + TAKE_NS;
@@ -314,15 +327,17 @@ static bool take(struct tagwatch *w, int fd, void (*fn)(const struct tagwatch_ev
 			if (m->mask & FAN_Q_OVERFLOW || (fd == w->attributes && too_many(w, now)))
 				lost = true;
 			else if (!ours)
-				deliver(w, m, fn, arg);
+				deliver(w, m, to);
 		}
 	}
 	return lost;
 }
 
-bool tagwatch_take(struct tagwatch *w, void (*fn)(const struct tagwatch_event *, void *), void *arg)
+bool tagwatch_take(struct tagwatch *w, bool (*wants)(int fd, uint64_t mask, void *arg),
+		   void (*fn)(const struct tagwatch_event *, void *), void *arg)
 {
-	bool lost = take(w, w->attributes, fn, arg);
+	struct taker to = { wants, fn, arg };
+	bool lost = take(w, w->attributes, &to);
 
-	return take(w, w->followed, fn, arg) || lost;
+	return take(w, w->followed, &to) || lost;
 }

@@ -28,8 +28,12 @@ void tagwatch_mounts(struct tagwatch *w);
 /* Follow the file behind fd, or the files in that folder. */
 int tagwatch_follow(struct tagwatch *w, int fd, bool dir);
 
-/* Take what is there, for a while; true: events were lost. */
-bool tagwatch_take(struct tagwatch *w, void (*fn)(const struct tagwatch_event *, void *),
-		   void *arg);
+/*
+ * Take what is there, for a while; true: events were lost. `wants` is asked with an O_PATH descriptor whether
+ * the file is to be opened: closing a file gives up all locks that this process has on it, of whichever
+ * descriptor, so no file may be opened just to look.
+ */
+bool tagwatch_take(struct tagwatch *w, bool (*wants)(int fd, uint64_t mask, void *arg),
+		   void (*fn)(const struct tagwatch_event *, void *), void *arg);
 
 #endif
