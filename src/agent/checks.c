@@ -47,7 +47,7 @@ struct checks {
 	struct tag_file hashing; /* ino 0: none */
 	int hashing_fd;
 	uint64_t now; /* while looking for what is due */
-	struct checked_event *all; /* while telling all of them */
+	struct checked_event all; /* while telling all of them */
 	struct tag_file due;
 	bool any_due;
 	struct store *store; /* while storing */
@@ -217,17 +217,19 @@ static void take_rest(struct checks *c, struct entry *e, bool idle)
 static bool tell_one(const void *key, void *value, void *arg)
 {
 	const struct tag_file *file = key;
+	struct checked_event copy;
 	struct entry *e = value;
 	struct checks *c = arg;
 
-	if (c->all->event == TAG_EVENT_SYNC_ALL && file->dev != c->all->file.dev)
+	if (c->all.event == TAG_EVENT_SYNC_ALL && file->dev != c->all.file.dev)
 		return false;
-	if (c->all->event == TAG_EVENT_SYNC_DIR &&
-	    memcmp(&e->folder, &c->all->file, sizeof(e->folder)) != 0)
+	if (c->all.event == TAG_EVENT_SYNC_DIR &&
+	    memcmp(&e->folder, &c->all.file, sizeof(e->folder)) != 0)
 		return false;
-	if (c->all->event == TAG_EVENT_EXIT && !follow_checkpoint(e->follow)->hashed_ns)
+	if (c->all.event == TAG_EVENT_EXIT && !follow_checkpoint(e->follow)->hashed_ns)
 		take_rest(c, e, false);
-	take_event(e, c->all);
+	copy = c->all;
+	take_event(e, &copy);
 	return false;
 }
 
@@ -241,7 +243,7 @@ void checks_event(struct checks *c, const struct checked_event *event)
 		*(uint64_t *)hash_put(c->folders, &copy.file) = event->at;
 	if (event->event == TAG_EVENT_SYNC_DIR || event->event == TAG_EVENT_SYNC_ALL ||
 	    event->event == TAG_EVENT_EXIT) {
-		c->all = &copy;
+		c->all = copy;
 		hash_each(c->files, tell_one, c);
 		return;
 	}

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <linux/ioprio.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,12 +57,9 @@ static int receive_fd(int from)
 
 static void child_settle(void)
 {
-	struct sched_param none = { 0 };
-
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NAME, "culprit-hash");
 	(void)setpriority(PRIO_PROCESS, 0, 19);
-	(void)sched_setscheduler(0, SCHED_IDLE, &none);
 	(void)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
 		      IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

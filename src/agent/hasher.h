@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process of our own that reads files and hashes them, one at a time, at idle priority of CPU and disk and
+ * A process of our own that reads files and hashes them, one at a time, at the lowest priority of CPU and disk and
  * at most so many bytes a second. It gets descriptors, has no other files and no rights, so what it reads
  * cannot hurt the agent; and its time is not the agent's, whose limit is for tracing.
  */

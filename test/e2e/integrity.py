@@ -53,7 +53,7 @@ def in_child(work):
     return os.waitpid(pid, 0)[1]
 
 
-def digested(path, seconds=20):
+def digested(path, seconds=60):
     end = time.time() + seconds
     while time.time() < end:
         try:
@@ -61,7 +61,7 @@ def digested(path, seconds=20):
                 return
         except OSError:
             time.sleep(0.02)
-    print("no digest of " + path, flush=True)
+    sys.exit("no digest of " + path)
 
 
 # ---- good ones
@@ -70,23 +70,23 @@ def digested(path, seconds=20):
 def sparse(path):
     fd = os.open(path, os.O_CREAT | os.O_WRONLY, 0o644)
     os.pwrite(fd, data(path, CHUNK), 0)
-    os.pwrite(fd, data(path, CHUNK), 8 << 20)
+    os.pwrite(fd, data(path, CHUNK), 1 << 20)
     os.fsync(fd)
     os.close(fd)
 
 
 def extended(path):
     fd = os.open(path, os.O_CREAT | os.O_WRONLY, 0o644)
-    os.ftruncate(fd, 4 << 20)
-    os.pwrite(fd, data(path, CHUNK), 1 << 20)
+    os.ftruncate(fd, 1 << 20)
+    os.pwrite(fd, data(path, CHUNK), 1 << 19)
     os.fsync(fd)
     os.close(fd)
 
 
 def preallocated(path):
     fd = os.open(path, os.O_CREAT | os.O_WRONLY, 0o644)
-    os.posix_fallocate(fd, 0, 1 << 20)
-    write_all(fd, data(path, 1 << 20)[: 1 << 20])
+    os.posix_fallocate(fd, 0, 1 << 18)
+    write_all(fd, data(path, 1 << 18)[: 1 << 18])
     os.fsync(fd)
     os.close(fd)
 
