@@ -65,6 +65,10 @@ $(OUT)/probe/%.bpf.o: probe/%.bpf.c
 	mkdir -p $(@D)
 	$(call say,BPF,$<) $(CLANG) -g -O2 -Wall -Wextra -Wno-unused-parameter -Werror --target=bpf \
 		-mcpu=v3 -D__TARGET_ARCH_$(ARCH) -I. -idirafter /usr/include/$(TRIPLE) -MMD -MP -c $< -o $@
+$(OUT)/src/capture/tags.o: $(OUT)/tags.skel.h
+$(OUT)/tags.skel.h: $(OUT)/probe/tags.bpf.o
+	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/tags.bpf.o $^
+	$(BPFTOOL) gen skeleton $(OUT)/tags.bpf.o name tag_probe >$@
 # gen object with one input: drops the debug information that is not BTF
 $(OUT)/probe.skel.h: $(OUT)/probe/probe.bpf.o
 	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/probe.bpf.o $^
@@ -141,7 +145,7 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql $(wildcard demo/*.sql) $(
 FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -MMD -MP
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c \
-	$(wildcard $(addsuffix /*.c,$(addprefix src/,base decode chain rank tenant step native python))) \
+	$(wildcard $(addsuffix /*.c,$(addprefix src/,base decode chain rank tenant step native python tag integrity))) \
 	src/store/hist.c src/gpu/decode.c src/gpu/xid.c \
 	$(addprefix src/export/,container.c proto.c) \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
@@ -158,14 +162,14 @@ fuzz: $(FUZZ)
 
 # ---- checking
 
-C_FILES  := $(shell find src wire probe helper test -name '*.[ch]')
+C_FILES  := $(shell find src wire probe helper include test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
 SCRIPTS  := .ci/run demo/record test/soak test/run test/vm/run test/vm/lib.sh test/vm/init $(wildcard test/vm/jobs/*.sh) test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
 	test/gpu/overhead test/gpu/surface test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
-lint: $(OUT)/probe.skel.h
+lint: $(OUT)/probe.skel.h $(OUT)/tags.skel.h
 	$(call say,LINT,format) clang-format --dry-run -Werror $(C_FILES)
 	$(call say,LINT,includes) tools/check-includes
 	$(call say,LINT,size) tools/check-size
@@ -206,6 +210,8 @@ soak: all sim
 	sh test/soak $(OUT) $(SECONDS)
 install: all
 	install -D -m 0755 $(OUT)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
+	install -D -m 0644 include/culprit.h $(DESTDIR)$(PREFIX)/include/culprit.h
+	install -D -m 0644 lib/culprit_tag.py $(DESTDIR)$(PREFIX)/share/culprit/culprit_tag.py
 	install -D -m 0644 doc/culprit.1 $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1
 
 # ---- benches and the check on a real GPU: libraries linked in, glibc from the machine they run on

@@ -55,6 +55,17 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	return err;
 }
 
+/* Commands of two words are one command each: "io verify". */
+static const struct cmd *find_two(int argc, char **argv)
+{
+	char name[64];
+
+	if (argc < 3)
+		return NULL;
+	snprintf(name, sizeof(name), "%s %s", argv[1], argv[2]);
+	return cmd_find(name);
+}
+
 int main(int argc, char **argv)
 {
 	const struct cmd *cmd;
@@ -72,6 +83,9 @@ int main(int argc, char **argv)
 		cmd_list(stdout);
 		return 0;
 	}
+	cmd = find_two(argc, argv);
+	if (cmd)
+		return run(cmd, argc - 2, argv + 2);
 	cmd = cmd_find(streq(argv[1], "--version") ? "version" : argv[1]);
 	if (!cmd) {
 		fprintf(stderr, "culprit: no command '%s'\n\n", argv[1]);

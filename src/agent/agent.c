@@ -229,6 +229,7 @@ static void give_up_second(struct agent *a)
 	lines_rollback(a->lines);
 	kernels_rollback(a->kernels);
 	memory_rollback(a->memory);
+	tagging_rollback(a->tagging);
 	blamed_forget(a->blamed);
 	gpus_forget(a->gpus);
 	a->unstored++;
@@ -263,6 +264,7 @@ static void tick(struct agent *a)
 	kernels_read(a->kernels, a->capture, a->roster, a->now);
 	agent_stored(a, kernels_store(a->kernels, a->store, a->now, a->ending));
 	agent_stored(a, memory_store(a->memory, a->capture, a->roster, a->store, a->now));
+	agent_stored(a, tagging_store(a->tagging, a->store, a->now));
 	agent_stored(a, waits_store(a->waits, a->roster, a->blamed, a->store, a->now));
 	agent_stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
 	agent_stored(a, idling_store(a->idling, a->roster, a->lines, a->store, a->now));
@@ -397,6 +399,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->ranks = ranks_new(a->store);
 	a->kernels = kernels_new(a->lines);
 	a->memory = memory_new();
+	a->tagging = tagging_new(a->store, opts->db);
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
@@ -456,6 +459,7 @@ int agent_stop(struct agent *a)
 	count_sites(a);
 	a->stopped_ns = clock_boot_ns();
 	capture_detach(a->capture);
+	tagging_stop(a->tagging);
 	tick(a); /* most of the work, while the kernel takes its time */
 	store_tidy(a->store);
 	capture_settle(a->capture, a->stopped_ns);
@@ -481,6 +485,7 @@ void agent_close(struct agent *a)
 	ranks_free(a->ranks);
 	kernels_free(a->kernels);
 	memory_free(a->memory);
+	tagging_free(a->tagging);
 	incidents_free(a->incidents);
 	lines_free(a->lines);
 	pythons_free(a->pythons);

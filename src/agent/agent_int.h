@@ -18,6 +18,7 @@
 #include "agent/rhythm.h"
 #include "agent/roster.h"
 #include "agent/stalls.h"
+#include "agent/tagging.h"
 #include "agent/tenants.h"
 #include "agent/waits.h"
 #include "base/hash.h"
@@ -71,6 +72,7 @@ struct agent {
 	struct incidents *incidents;
 	struct kernels *kernels;
 	struct memory *memory;
+	struct tagging *tagging;
 	struct exited *exited;
 	size_t exited_count;
 	struct found *found;

@@ -12,7 +12,7 @@
 #define EXIT_USAGE 2
 
 struct cmd {
-	const char *name;
+	const char *name; /* one word or two */
 	const char *args; /* operands, as the usage line shows them */
 	const char *summary; /* one line */
 	const char *more; /* paragraphs: what it does, exit codes, an example */
@@ -40,6 +40,6 @@ extern volatile int cmd_stop;
 void cmd_catch_signals(void);
 
 extern const struct cmd cmd_check, cmd_trace, cmd_explain, cmd_export, cmd_demo, cmd_ops,
-	cmd_version, cmd_help_cmd;
+	cmd_version, cmd_help_cmd, cmd_tag, cmd_io_verify_cmd;
 
 #endif

@@ -58,6 +58,10 @@ static const char *const tables[] = {
 	"kernel",
 	"kernel_second",
 	"memory_second",
+	"tag",
+	"tag_target",
+	"checkpoint",
+	"checkpoint_event",
 };
 
 static void dump_text(FILE *out, const char *text)

@@ -614,6 +614,90 @@ CREATE TABLE memory_second(
 	PRIMARY KEY(process, kind, device, at_ns)
 ) WITHOUT ROWID;
 
+-- What tags stand for. A tag is the 64-bit FNV-1a hash of its label.
+CREATE TABLE tag(
+	id INTEGER PRIMARY KEY, -- the tag, all of its bits
+	label TEXT NOT NULL,
+	first_ns INTEGER NOT NULL
+);
+
+-- Who or what was given a tag, each time that it was.
+CREATE TABLE tag_target(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL,
+	tag INTEGER NOT NULL, -- 0 = it was taken away
+	kind TEXT NOT NULL, -- thread, process, file, folder
+	source TEXT NOT NULL, -- call, environment, command, xattr
+	pid INTEGER, -- of the task, or of who tagged the file; NULL = not known
+	tid INTEGER, -- of a thread
+	uid INTEGER, -- of who said so; NULL = not known
+	dev INTEGER, -- of a file: major << 20 | minor
+	ino INTEGER,
+	generation INTEGER, -- of its inode; 0 = not known
+	path TEXT -- of a file, when it was tagged; NULL = not known, or no file
+);
+CREATE INDEX tag_target_tag ON tag_target(tag);
+
+-- One writing of a file that is checked; another one begins when it is written to after its digest was made.
+CREATE TABLE checkpoint(
+	id INTEGER PRIMARY KEY,
+	run INTEGER NOT NULL REFERENCES run(id),
+	dev INTEGER NOT NULL, -- major << 20 | minor
+	ino INTEGER NOT NULL,
+	generation INTEGER NOT NULL, -- of the inode, whose number is used again
+	path TEXT NOT NULL, -- as it was last called
+	tag INTEGER NOT NULL, -- 0 = none
+	from_start INTEGER NOT NULL, -- 1: it was empty when it was first seen
+	dense INTEGER NOT NULL, -- 1: it must have no gaps
+	declared INTEGER, -- the size that it must have; NULL = not told
+	lost INTEGER NOT NULL, -- 1: events were lost
+	unseen INTEGER NOT NULL, -- 1: some of its writes cannot be seen on this host
+	began_ns INTEGER, -- first write
+	last_ns INTEGER, -- last write or truncation
+	closed_ns INTEGER, -- NULL: a writer has it open, or had when the agent stopped
+	size INTEGER NOT NULL, -- when it was closed
+	bytes INTEGER NOT NULL, -- written
+	writes INTEGER NOT NULL,
+	stretches INTEGER NOT NULL, -- runs of writes that follow each other
+	gaps INTEGER NOT NULL, -- ranges never written
+	gap_bytes INTEGER NOT NULL,
+	overwritten INTEGER NOT NULL, -- bytes written more than once
+	shared INTEGER NOT NULL, -- of these: by different processes
+	mapped INTEGER NOT NULL, -- pages written to through a mapping
+	failed INTEGER NOT NULL, -- writes
+	writers INTEGER NOT NULL, -- processes
+	writer INTEGER NOT NULL, -- pid of the last
+	sync_error INTEGER NOT NULL, -- negative errno of an fsync that failed; 0 = none
+	signal INTEGER NOT NULL, -- that ended a writer in the middle; 0 = none
+	synced_ns INTEGER, -- when the last fsync that went well began
+	renamed_ns INTEGER,
+	renamed_dirty INTEGER NOT NULL, -- 1: before its data was durable
+	name_synced_ns INTEGER, -- fsync of its folder, or of all
+	sha256 TEXT, -- NULL = not made yet
+	sha_size INTEGER, -- the size that was read for it
+	mtime_ns INTEGER, -- the file's, then
+	hashed_ns INTEGER,
+	changed_ns INTEGER, -- when another process than its writers first wrote to it after that
+	changer INTEGER NOT NULL -- pid of that; 0 = none
+);
+CREATE INDEX checkpoint_file ON checkpoint(dev, ino, generation);
+CREATE INDEX checkpoint_path ON checkpoint(path);
+
+-- What happened to it, in the order in which it was over; at most 4096 for each.
+CREATE TABLE checkpoint_event(
+	checkpoint INTEGER NOT NULL REFERENCES checkpoint(id),
+	at_ns INTEGER NOT NULL,
+	event TEXT NOT NULL, -- write, write_failed, mapped, truncate, sync, sync_dir, sync_all, rename, exit
+	pid INTEGER NOT NULL,
+	comm INTEGER NOT NULL REFERENCES string(id),
+	first INTEGER NOT NULL, -- write: first byte; truncate: new size; sync: 0 or an errno; exit: code
+	behind INTEGER NOT NULL, -- write: the byte behind the last
+	count INTEGER NOT NULL, -- writes in this stretch
+	since_ns INTEGER, -- write: when the first of them was over; sync: when it began
+	tag INTEGER NOT NULL -- of the thread or process that did it; 0 = none
+);
+CREATE INDEX checkpoint_event_of ON checkpoint_event(checkpoint, at_ns);
+
 CREATE TABLE loss(
 	run INTEGER NOT NULL REFERENCES run(id),
 	at_ns INTEGER NOT NULL,

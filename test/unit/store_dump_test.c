@@ -162,6 +162,32 @@ static int fill_ranks(struct store *s, int64_t process, int64_t thread, uint32_t
 	return 0;
 }
 
+static int fill_tags(struct store *s, uint32_t i)
+{
+	struct tag_target_row target = { .tag = UINT64_MAX - i,
+					 .kind = "file",
+					 .source = "xattr",
+					 .uid = -1,
+					 .file = { .dev = i, .ino = UINT64_MAX },
+					 .path = i % 2 ? hostile[i] : NULL };
+	struct checkpoint c = { .file = target.file, .size = UINT64_MAX, .closed_ns = i };
+	struct checked_event e = {
+		.event = TAG_EVENT_WRITE + i % (TAG_EVENT_COUNT - TAG_EVENT_WRITE), .a = UINT64_MAX
+	};
+	int64_t row = 0;
+
+	CHECK(!store_tag(s, target.tag, hostile[i], i));
+	CHECK(!store_tag_target(s, &target));
+	CHECK(!store_checkpoint(s, &c, hostile[i], &row));
+	CHECK(row);
+	str_copy(c.digest.hex, sizeof(c.digest.hex), "00");
+	CHECK(!store_checkpoint(s, &c, hostile[i], &row));
+	CHECK(!store_checkpoint_event(s, row, &e));
+	e.event = TAG_EVENT_COUNT;
+	CHECK(store_checkpoint_event(s, row, &e) == -EBADMSG);
+	return 0;
+}
+
 static int fill(struct store *s)
 {
 	struct account_row account = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -214,8 +240,9 @@ static int fill(struct store *s)
 		CHECK(!store_kernel(s, &kernel));
 		CHECK(!store_kernel_second(s, kernel.id, i, i));
 		CHECK(!store_memory_second(s, process, i, &memory, &balance));
-		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_gpus(s, i) ||
-		    fill_stacks(s, thread, i) || fill_ranks(s, process, thread, i))
+		if (fill_tags(s, i) || fill_waits(s, thread, i) || fill_host(s, i) ||
+		    fill_gpus(s, i) || fill_stacks(s, thread, i) ||
+		    fill_ranks(s, process, thread, i))
 			return 1;
 	}
 	CHECK(!store_account(s, 20, &account));
@@ -320,6 +347,10 @@ static const char *const tables[] = {
 	"process_container",
 	"cgroup_container",
 	"disk_user_second",
+	"tag",
+	"tag_target",
+	"checkpoint",
+	"checkpoint_event",
 };
 
 TEST(store_dump_and_load_give_the_same_trace)

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Loads and attaches the probes of tags. Those of checked files are attached only while there are any. */
+#include "capture/tags.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "capture/kernel.h"
+#include "tags.skel.h"
+
+#define CHECKS 12
+
+/* A probe of checked files, and what cannot be seen without it. */
+struct check {
+	struct bpf_program *prog;
+	const char *event, *without;
+	struct bpf_link *link;
+	bool there;
+};
+
+struct tags {
+	struct tag_probe *probe;
+	struct ring_buffer *ring;
+	struct tag_gate *gate; /* mapped */
+	struct check check[CHECKS];
+	bool checking;
+	char missing[256];
+	void (*fn)(const void *bytes, size_t len, void *arg);
+	void *arg;
+};
+
+/* In the kernel, or in the filesystem's module. */
+static bool has_event(const char *name)
+{
+	struct btf *base, *module;
+	char full[96];
+	bool has;
+
+	if (kernel_has_tracepoint(name, true))
+		return true;
+	base = btf__load_vmlinux_btf();
+	module = base ? btf__load_module_btf("ext4", base) : NULL;
+	snprintf(full, sizeof(full), "btf_trace_%s", name);
+	has = module && btf__find_by_name_kind(module, full, BTF_KIND_TYPEDEF) > 0;
+	btf__free(module);
+	btf__free(base);
+	return has;
+}
+
+static void list_checks(struct tags *t)
+{
+	struct tag_probe *p = t->probe;
+	const struct check all[CHECKS] = {
+		{ p->progs.ext4_begin_later, "ext4_da_write_begin", "failed writes", NULL, false },
+		{ p->progs.ext4_begin, "ext4_write_begin", NULL, NULL, false },
+		{ p->progs.ext4_end_later, "ext4_da_write_end", "writes", NULL, false },
+		{ p->progs.ext4_end, "ext4_write_end", NULL, NULL, false },
+		{ p->progs.ext4_end_journal, "ext4_journalled_write_end", NULL, NULL, false },
+		{ p->progs.ext4_cut, "ext4_truncate_enter", "truncations", NULL, false },
+		{ p->progs.ext4_sync_begins, "ext4_sync_file_enter", NULL, NULL, false },
+		{ p->progs.ext4_sync_ends, "ext4_sync_file_exit", "fsync", NULL, false },
+		{ p->progs.ext4_sync_all, "ext4_sync_fs", "sync of a filesystem", NULL, false },
+		{ p->progs.ext4_touched, "ext4_mark_inode_dirty", "renames", NULL, false },
+		{ p->progs.direct_done, "iomap_dio_complete", "direct writes", NULL, false },
+		{ p->progs.mapped_store, "writeback_dirty_folio", "mapped writes", NULL, false },
+	};
+
+	memcpy(t->check, all, sizeof(all));
+	for (int i = 0; i < CHECKS; i++) {
+		struct check *c = &t->check[i];
+		size_t used = strlen(t->missing);
+
+		c->there = has_event(c->event);
+		bpf_program__set_autoload(c->prog, c->there);
+		bpf_program__set_autoattach(c->prog, false);
+		if (!c->there && c->without)
+			snprintf(t->missing + used, sizeof(t->missing) - used, "%s%s",
+				 used ? ", " : "", c->without);
+	}
+}
+
+static int on_record(void *ctx, void *data, size_t len)
+{
+	struct tags *t = ctx;
+
+	if (t->fn)
+		t->fn(data, len, t->arg);
+	return 0;
+}
+
+int tags_open(struct tags **ret)
+{
+	struct tags *t = xcalloc(1, sizeof(*t));
+	int err;
+
+	t->probe = tag_probe__open();
+	if (!t->probe) {
+		err = fail(-errno, "open the probes of tags: %s", strerror(errno));
+		goto out;
+	}
+	list_checks(t);
+	err = tag_probe__load(t->probe);
+	if (err) {
+		fail(err, "load the probes of tags: %s", strerror(-err));
+		goto out;
+	}
+	t->gate = mmap(NULL, sizeof(*t->gate), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       bpf_map__fd(t->probe->maps.tag_gates), 0);
+	if (t->gate == MAP_FAILED) {
+		t->gate = NULL;
+		err = fail(-errno, "map the gate of tags: %s", strerror(errno));
+		goto out;
+	}
+	t->ring = ring_buffer__new(bpf_map__fd(t->probe->maps.tag_ring), on_record, t, NULL);
+	if (!t->ring) {
+		err = fail(-errno, "map the ring of tags: %s", strerror(errno));
+		goto out;
+	}
+	err = tag_probe__attach(t->probe);
+	if (err)
+		fail(err, "attach the probes of tags: %s", strerror(-err));
+out:
+	if (err)
+		tags_close(t);
+	else
+		*ret = t;
+	return err;
+}
+
+void tags_close(struct tags *t)
+{
+	if (!t)
+		return;
+	if (t->gate)
+		t->gate->stopped = 1;
+	if (t->probe)
+		tags_check(t, false);
+	ring_buffer__free(t->ring);
+	if (t->gate)
+		munmap(t->gate, sizeof(*t->gate));
+	tag_probe__destroy(t->probe);
+	free(t);
+}
+
+int tags_share(struct tags *t, struct bpf_object *object)
+{
+	struct bpf_map *const shared[] = {
+		t->probe->maps.tag_gates, t->probe->maps.tag_files,   t->probe->maps.tag_dirs,
+		t->probe->maps.tag_found, t->probe->maps.tag_devices, t->probe->maps.tag_tasks,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(shared); i++) {
+		const char *name = bpf_map__name(shared[i]);
+		struct bpf_map *theirs = bpf_object__find_map_by_name(object, name);
+		int err = theirs ? bpf_map__reuse_fd(theirs, bpf_map__fd(shared[i])) : 0;
+
+		if (err)
+			return fail(err, "share the map %s: %s", name, strerror(-err));
+	}
+	return 0;
+}
+
+int tags_fd(const struct tags *t)
+{
+	return ring_buffer__epoll_fd(t->ring);
+}
+
+void tags_take(struct tags *t, void (*fn)(const void *bytes, size_t len, void *arg), void *arg)
+{
+	t->fn = fn;
+	t->arg = arg;
+	(void)ring_buffer__consume(t->ring);
+}
+
+/* ---- tags ---- */
+
+static uint32_t task_key(uint32_t id, bool process)
+{
+	return process ? id | 0x80000000u : id; /* TAG_OF_PROCESS, probe/tag.bpf.h */
+}
+
+int tags_set_task(struct tags *t, uint32_t id, bool process, uint64_t tag)
+{
+	int fd = bpf_map__fd(t->probe->maps.tag_tasks);
+	uint32_t key = task_key(id, process);
+
+	if (!tag) {
+		(void)bpf_map_delete_elem(fd, &key);
+		return 0;
+	}
+	t->gate->tasks = 1;
+	return bpf_map_update_elem(fd, &key, &tag, BPF_ANY)
+		       ? fail(-errno, "keep the tag of %u: %s", id, strerror(errno))
+		       : 0;
+}
+
+uint64_t tags_of_task(struct tags *t, uint32_t id, bool process)
+{
+	uint32_t key = task_key(id, process);
+	uint64_t tag = 0;
+
+	return bpf_map_lookup_elem(bpf_map__fd(t->probe->maps.tag_tasks), &key, &tag) ? 0 : tag;
+}
+
+void tags_each_task(struct tags *t, void (*fn)(uint32_t id, bool process, uint64_t tag, void *arg),
+		    void *arg)
+{
+	int fd = bpf_map__fd(t->probe->maps.tag_tasks);
+	uint32_t key, last, *prev = NULL;
+	uint64_t tag;
+
+	for (int i = 0; i < TAG_TASKS && !bpf_map_get_next_key(fd, prev, &key); i++) {
+		if (!bpf_map_lookup_elem(fd, &key, &tag))
+			fn(key & ~task_key(0, true), key >> 31, tag, arg);
+		last = key;
+		prev = &last;
+	}
+}
+
+int tags_set_file(struct tags *t, const struct tag_file *file, const struct tag_mark *mark,
+		  bool dir)
+{
+	struct bpf_map *map = dir ? t->probe->maps.tag_dirs : t->probe->maps.tag_files;
+	uint32_t one = 1;
+	int err = 0;
+
+	(void)bpf_map_delete_elem(bpf_map__fd(t->probe->maps.tag_found), file);
+	if (bpf_map_update_elem(bpf_map__fd(map), file, mark, BPF_ANY) ||
+	    bpf_map_update_elem(bpf_map__fd(t->probe->maps.tag_devices), &file->dev, &one, BPF_ANY))
+		err = fail(-errno, "keep the tag of a file: %s", strerror(errno));
+	if (dir) {
+		t->gate->dirs = 1;
+		t->gate->epoch++;
+	} else {
+		t->gate->files = 1;
+	}
+	return err;
+}
+
+void tags_drop_file(struct tags *t, const struct tag_file *file)
+{
+	(void)bpf_map_delete_elem(bpf_map__fd(t->probe->maps.tag_files), file);
+	(void)bpf_map_delete_elem(bpf_map__fd(t->probe->maps.tag_found), file);
+	(void)bpf_map_delete_elem(bpf_map__fd(t->probe->maps.checked_files), file);
+	if (!bpf_map_delete_elem(bpf_map__fd(t->probe->maps.tag_dirs), file))
+		t->gate->epoch++;
+}
+
+/* ---- files that are checked ---- */
+
+int tags_check(struct tags *t, bool on)
+{
+	if (on == t->checking)
+		return 0;
+	for (int i = 0; i < CHECKS; i++) {
+		struct check *c = &t->check[i];
+
+		if (!on) {
+			bpf_link__destroy(c->link);
+			c->link = NULL;
+		} else if (c->there) {
+			c->link = bpf_program__attach(c->prog);
+			if (!c->link)
+				log_warn("checked files: no event %s: %s", c->event,
+					 strerror(errno));
+		}
+	}
+	t->checking = on;
+	return 0;
+}
+
+const char *tags_missing(const struct tags *t)
+{
+	return t->missing;
+}
+
+bool tags_stretch(struct tags *t, const struct tag_file *file, struct checked_file *ret)
+{
+	int fd = bpf_map__fd(t->probe->maps.checked_files);
+
+	if (bpf_map_lookup_elem(fd, file, ret))
+		return false;
+	return ret->from != ret->to || ret->pending != ret->pending_to;
+}
+
+void tags_losses(const struct tags *t, struct tags_loss *ret)
+{
+	*ret = (struct tags_loss){ t->gate->lost, t->gate->full };
+}
