@@ -55,6 +55,7 @@ $(OUT)/unit: $(TESTS) $(MODS) $(OUT)/assets.o | $(OUT)/native/walk
 # ---- the probes
 
 $(patsubst %.c,$(OUT)/%.o,$(wildcard src/capture/capture*.c) src/capture/throttle.c): $(OUT)/probe.skel.h
+$(OUT)/src/lineage/load.o: $(OUT)/lineage.skel.h
 $(OUT)/%.o: %.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CFLAGS) -c $< -o $@
@@ -67,6 +68,9 @@ $(OUT)/probe/%.bpf.o: probe/%.bpf.c
 $(OUT)/probe.skel.h: $(OUT)/probe/probe.bpf.o
 	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/probe.bpf.o $^
 	$(BPFTOOL) gen skeleton $(OUT)/probe.bpf.o name probe >$@
+$(OUT)/lineage.skel.h: $(OUT)/probe/lineage.bpf.o
+	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/lineage.bpf.o $^
+	$(BPFTOOL) gen skeleton $(OUT)/lineage.bpf.o name lineage_probe >$@
 
 # ---- the simulated GPU; see test/sim/README.md
 
@@ -162,7 +166,7 @@ SCRIPTS  := .ci/run demo/record test/soak test/run test/lab/run test/lib.sh test
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
-lint: $(OUT)/probe.skel.h
+lint: $(OUT)/probe.skel.h $(OUT)/lineage.skel.h
 	$(call say,LINT,format) clang-format --dry-run -Werror $(C_FILES)
 	$(call say,LINT,includes) tools/check-includes
 	$(call say,LINT,size) tools/check-size
