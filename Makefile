@@ -16,7 +16,7 @@ VERSION := 0.1.0
 PACKAGES_BUILD := gcc libc6-dev clang bpftool libbpf-dev libelf-dev zlib1g-dev libsqlite3-dev \
 	liblzma-dev libiberty-dev linux-libc-dev python3
 PACKAGES_TEST := sqlite3 clang-format clang-tidy cppcheck shellcheck codespell libclang-rt-14-dev \
-	binutils procps util-linux jq iproute2 e2fsprogs
+	binutils procps util-linux jq iproute2 e2fsprogs xfsprogs
 
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Werror -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -224,6 +224,8 @@ bench-switch: $(OUT)/bench/switch_bench
 	$(OUT)/bench/switch_bench $(or $(ROUNDS),31)
 bench-python: all sim
 	sh test/bench/python $(OUT)
+bench-io: all
+	sh test/bench/io $(OUT) $(ROUNDS)
 # What test/gpu/run, test/gpu/overhead and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
 		$(OUT)/bench/libcudart.so.0 sim
@@ -234,7 +236,7 @@ gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
-.PHONY: all sim setup setup-test demo test e2e lab soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean
+.PHONY: all sim setup setup-test demo test e2e lab soak bench bench-probe bench-switch bench-python bench-io gpu fuzz fmt lint doc install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

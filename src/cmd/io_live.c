@@ -296,7 +296,7 @@ static int open_live(struct live *l)
 			 : a->all             ? UINT32_MAX - 9
 					      : QUOTA,
 		.waits = a->waits && !a->summary,
-		.issue = true,
+		.issue = !a->summary,
 		.ring_bytes = RING_BYTES,
 	};
 	int err = a->tag ? io_tag(a->tag, &l->tag) : 0;
