@@ -18,6 +18,7 @@
 #include "agent/rhythm.h"
 #include "agent/roster.h"
 #include "agent/stalls.h"
+#include "agent/storage.h"
 #include "agent/waits.h"
 #include "base/hash.h"
 #include "decode/decode.h"
@@ -64,6 +65,7 @@ struct agent {
 	struct idling *idling;
 	struct stalls *stalls;
 	struct hostside *hostside;
+	struct storage *storage; /* NULL: not wanted, or not to be had */
 	struct gpus *gpus;
 	struct ranks *ranks;
 	struct incidents *incidents;

@@ -57,6 +57,9 @@ void lineage_stats(const struct lineage *l, struct lineage_stats *ret);
 /* What people call the file: a path, or what is known of it in parentheses. Printable. Returns dst. */
 char *lineage_file(struct lineage *l, const struct lineage_key *key, char *dst, size_t cap);
 
+/* The kind of file system that it is in: "ext4"; "": not known. */
+const char *lineage_fs(struct lineage *l, const struct lineage_key *key);
+
 /* ---- words, for people and for the store ---- */
 
 extern const char *const lineage_class_names[LINEAGE_CLASS_COUNT];
@@ -68,6 +71,9 @@ extern const char *const lineage_loss_texts[LINEAGE_LOSS_COUNT];
 
 /* "read", "write", "flush", "discard", ...: "other" for what it does not know. */
 const char *lineage_op(uint8_t op);
+
+/* A file system by the number that marks it: "xfs"; "" for those that it does not know. */
+const char *lineage_fs_name(uint32_t magic);
 
 /* The status of the block layer: "I/O error", "timeout"; "error 12" into dst for others. */
 const char *lineage_error(uint32_t status, char *dst, size_t cap);

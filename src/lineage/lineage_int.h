@@ -30,6 +30,9 @@ void paths_add(struct paths *p, const struct lineage_name *name);
 /* False, and dst "": nobody told its name. */
 bool paths_find(struct paths *p, const struct lineage_key *key, char *dst, size_t cap);
 
+/* The number that marks its file system; 0: not known. */
+uint32_t paths_magic(const struct paths *p, const struct lineage_key *key);
+
 /* A line of /proc/PID/mountinfo. */
 struct mount {
 	uint32_t dev; /* as the kernel numbers it */

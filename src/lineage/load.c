@@ -272,3 +272,8 @@ char *lineage_file(struct lineage *l, const struct lineage_key *key, char *dst, 
 		snprintf(dst, cap, "(%s)", lineage_class_names[key->class]);
 	return dst;
 }
+
+const char *lineage_fs(struct lineage *l, const struct lineage_key *key)
+{
+	return lineage_fs_name(paths_magic(l->paths, key));
+}

@@ -25,7 +25,7 @@ struct path_key {
 
 struct path {
 	uint64_t asked_ns;
-	uint32_t flags;
+	uint32_t flags, magic, pad;
 	char name[NAME_MAX_BYTES]; /* inside its file system, with a leading slash; printable */
 };
 
@@ -108,6 +108,7 @@ void paths_add(struct paths *p, const struct lineage_name *name)
 	path = hash_put(p->known, &key);
 	path->asked_ns = now;
 	path->flags = name->flags;
+	path->magic = name->magic;
 	join(name, path->name, sizeof(path->name));
 }
 
@@ -223,4 +224,12 @@ bool paths_find(struct paths *p, const struct lineage_key *key, char *dst, size_
 	snprintf(dst, cap, "%s%s%s", streq(at, "/") ? "" : at, path->name + skip,
 		 path->flags & LINEAGE_DELETED ? " (deleted)" : "");
 	return true;
+}
+
+uint32_t paths_magic(const struct paths *p, const struct lineage_key *key)
+{
+	struct path_key find = { .ino = key->ino, .dev = key->fs_dev, .gen = key->gen };
+	const struct path *path = hash_get(p->known, &find);
+
+	return path ? path->magic : 0;
 }

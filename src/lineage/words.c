@@ -47,3 +47,19 @@ const char *lineage_error(uint32_t status, char *dst, size_t cap)
 	snprintf(dst, cap, "error %u", status);
 	return dst;
 }
+
+const char *lineage_fs_name(uint32_t magic)
+{
+	static const struct {
+		uint32_t magic;
+		const char *name;
+	} known[] = {
+		{ 0xef53, "ext4" },     { 0x58465342, "xfs" }, { 0x9123683e, "btrfs" },
+		{ 0xf2f52010, "f2fs" }, { 0x4d44, "vfat" },    { 0x794c7630, "overlay" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (known[i].magic == magic)
+			return known[i].name;
+	return "";
+}

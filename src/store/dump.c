@@ -54,6 +54,8 @@ static const char *const tables[] = {
 	"kernel",
 	"kernel_second",
 	"memory_second",
+	"io_second",
+	"io_request",
 };
 
 static void dump_text(FILE *out, const char *text)

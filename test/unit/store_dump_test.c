@@ -63,6 +63,19 @@ static int fill_stacks(struct store *s, int64_t thread, uint32_t i)
 	return 0;
 }
 
+static int fill_io(struct store *s, uint32_t i)
+{
+	const char *text = hostile[i];
+	struct io_what what = { text, text, text, text, text,       text,       text, text,
+				i,    i,    i,    i,    UINT64_MAX, 1ull << 63, i & 1 };
+	struct io_counts counts = { .requests = i, .bytes = UINT64_MAX, .hist = { i, 0, 1 } };
+	struct io_single one = { .done_ns = i, .device_ns = i, .rq_tag = -1, .error = i };
+
+	CHECK(!store_io_second(s, i, &what, &counts));
+	CHECK(!store_io_request(s, &what, &one));
+	return 0;
+}
+
 static int fill_host(struct store *s, uint32_t i)
 {
 	struct host_key key = { i % HOST_COUNT, i, UINT64_MAX };
@@ -186,8 +199,9 @@ static int fill(struct store *s)
 		CHECK(!store_kernel(s, &kernel));
 		CHECK(!store_kernel_second(s, kernel.id, i, i));
 		CHECK(!store_memory_second(s, process, i, &memory, &balance));
-		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_gpus(s, i) ||
-		    fill_stacks(s, thread, i) || fill_ranks(s, process, thread, i))
+		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_io(s, i) ||
+		    fill_gpus(s, i) || fill_stacks(s, thread, i) ||
+		    fill_ranks(s, process, thread, i))
 			return 1;
 	}
 	CHECK(!store_account(s, 20, &account));
@@ -290,6 +304,8 @@ TEST(store_dump_and_load_give_the_same_trace)
 		"kernel",
 		"kernel_second",
 		"memory_second",
+		"io_second",
+		"io_request",
 	};
 	struct store *s, *copy;
 	char *text, *again;
