@@ -145,7 +145,7 @@ FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,unde
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c \
 	src/chain/*.c src/rank/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c src/gpu/decode.c \
 	src/gpu/xid.c \
-	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
+	$(addprefix src/lineage/,check.c paths.c) $(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
 	usdt.c names.c system.c environ.c))
 $(OUT)/fuzz/%.o: %.c
 	mkdir -p $(@D)

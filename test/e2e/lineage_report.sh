@@ -78,6 +78,15 @@ is "slow disk: the other one is not blamed" "$(told "[.disks[] | select(.blamed)
 at_least "slow disk: time lost, ms" "$(told '.storage_wait_ns / 1000000 | floor')" 300
 has "slow disk: in words" "$dir/report.txt" "$high is slow"
 
+"$culprit" explain --db "$db" --json >"$dir/explained" || die "no explanation"
+found() {
+	jq -r "[.findings[] | select(.cause == \"disk-read\" and .where.pid == $looping)][0] | $1" "$dir/explained"
+}
+is "slow disk: explain has the device" "$(found .object.device)" "$high"
+is "slow disk: explain has the owner" "$(found .object.owner_pid)" "$looping"
+is "slow disk: explain has the line" "$(found .where.func)" read_sample
+is "slow disk: the chain ends at the device" "$(found '.chain[-1].device')" "$high"
+
 # ---- the disk is fast, the control group is not allowed more
 device=$(cat "/sys/block/$high/dev")
 slow_disk write 8000000
