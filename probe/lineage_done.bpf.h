@@ -87,7 +87,6 @@ static __always_inline void time_flow(struct lineage_flow *flow, const struct do
 		__sync_fetch_and_add(&flow->requeues, slot->requeues);
 	if (!d->start_ns)
 		return; /* nobody keeps the times of this disk */
-	__sync_fetch_and_add(&flow->timed, 1);
 	__sync_fetch_and_add(&flow->total_ns, d->total_ns);
 	if (d->device_ns)
 		__sync_fetch_and_add(&flow->device_ns, d->device_ns);

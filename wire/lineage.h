@@ -76,16 +76,19 @@ struct lineage_flow {
 	__u32 sharer[2]; /* of LINEAGE_OWNER_shared: two of the processes */
 	char comm[LINEAGE_COMM];
 	__u32 pad;
+	__u64 line[5]; /* what follows changes with each request: cache lines of its own */
 	__u64 requests; /* that begin with this */
 	__u64 merged; /* ... or have it further on */
 	__u64 bytes;
-	__u64 timed; /* of both: with a known latency; the sums below and hist are of these */
-	__u64 total_ns; /* from queued to completed */
+	__u64 total_ns; /* from queued to completed, of those in hist */
 	__u64 device_ns; /* of these: from issued to completed, where that is known */
 	__u64 max_ns;
 	__u64 slow, errors, requeues;
-	__u32 hist[HIST_BUCKETS]; /* of total_ns */
+	__u64 line2[7];
+	__u32 hist[HIST_BUCKETS]; /* of those with a known latency */
 };
+
+_Static_assert(sizeof(struct lineage_flow) % 64 == 0, "whole cache lines");
 
 #define LINEAGE_FLOWS 8192 /* a power of two */
 

@@ -166,7 +166,7 @@ static void store_flow(struct storage *s, const struct lineage_flow *f)
 		.requests = f->requests,
 		.merged = f->merged,
 		.bytes = f->bytes,
-		.timed = f->timed,
+		.timed = lineage_timed(f),
 		.total_ns = f->total_ns,
 		.max_ns = f->max_ns,
 		.slow = f->slow,
@@ -232,7 +232,6 @@ static void add_flow(struct lineage_flow *to, const struct lineage_flow *f)
 	to->requests += f->requests;
 	to->merged += f->merged;
 	to->bytes += f->bytes;
-	to->timed += f->timed;
 	to->total_ns += f->total_ns;
 	to->device_ns += f->device_ns;
 	to->max_ns = max_u64(to->max_ns, f->max_ns);

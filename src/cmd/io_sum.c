@@ -59,7 +59,7 @@ static void add(struct io_sums *s, const struct sum_key *key, const struct linea
 	sum->requests += f->requests;
 	sum->merged += f->merged;
 	sum->bytes += f->bytes;
-	sum->timed += f->timed;
+	sum->timed += lineage_timed(f);
 	sum->total_ns += f->total_ns;
 	sum->slow += f->slow;
 	sum->errors += f->errors;
@@ -70,25 +70,25 @@ static void add(struct io_sums *s, const struct sum_key *key, const struct linea
 }
 
 void io_sums_add(struct io_sums *s, const char *disk, const char *file, const char *owner,
-		 const struct lineage_flow *f)
+		 const struct lineage_flow *added)
 {
 	struct sum_key key;
 	size_t len = strlen(file);
 
 	memset(&key, 0, sizeof(key));
 	str_copy(key.disk, sizeof(key.disk), disk);
-	key.op = f->key.op;
-	add(s, &key, f);
+	key.op = added->key.op;
+	add(s, &key, added);
 	if (hash_count(s->sums) >= SUMS_MAX)
 		file = owner = "(the rest)";
 	else if (len >= sizeof(key.file)) /* the end tells more */
 		file += len - (sizeof(key.file) - 1);
 	str_copy(key.file, sizeof(key.file), file);
 	str_copy(key.owner, sizeof(key.owner), owner);
-	key.tag = f->key.tag;
-	key.class = f->key.class;
-	key.how = f->key.owner;
-	add(s, &key, f);
+	key.tag = added->key.tag;
+	key.class = added->key.class;
+	key.how = added->key.owner;
+	add(s, &key, added);
 }
 
 /* ---- showing ---- */

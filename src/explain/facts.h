@@ -213,10 +213,10 @@ struct facts {
 	struct gpu_error *gpu_error; /* by time */
 	int belongings, gpus, gpu_errors;
 	struct coll_facts *coll; /* by hash, then sequence number: a meeting is together */
-	int colls;
+	int colls, ios;
 	struct shed_facts *shed; /* by time */
 	struct io_facts *io;
-	int sheds, ios;
+	int sheds;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
 };

@@ -11,7 +11,7 @@
 /* An account as it was at the last look. */
 struct before {
 	uint32_t serial, rests;
-	uint64_t requests, merged, bytes, timed, total_ns, device_ns, slow, errors, requeues;
+	uint64_t requests, merged, bytes, total_ns, device_ns, slow, errors, requeues;
 	uint32_t hist[HIST_BUCKETS];
 };
 
@@ -56,7 +56,6 @@ static bool added(struct lineage_flow *flow, struct before *b, struct lineage_fl
 	ret->requests = since(&flow->requests, &b->requests);
 	ret->merged = since(&flow->merged, &b->merged);
 	ret->bytes = since(&flow->bytes, &b->bytes);
-	ret->timed = since(&flow->timed, &b->timed);
 	ret->total_ns = since(&flow->total_ns, &b->total_ns);
 	ret->device_ns = since(&flow->device_ns, &b->device_ns);
 	ret->slow = since(&flow->slow, &b->slow);
@@ -111,4 +110,13 @@ void flows_take(struct flows *f, flow_fn fn, void *arg)
 		else if (b->rests >= rest)
 			__atomic_store_n(&flow->state, FLOW_RETIRING, __ATOMIC_RELEASE);
 	}
+}
+
+uint64_t lineage_timed(const struct lineage_flow *flow)
+{
+	uint64_t timed = 0;
+
+	for (int i = 0; i < HIST_BUCKETS; i++)
+		timed += flow->hist[i];
+	return timed;
 }

@@ -47,6 +47,10 @@ int lineage_read(struct lineage *l, const struct lineage_fns *fns);
  * max_ns is that of the interval. Accounts at rest are given up. About once a second.
  */
 typedef void (*flow_fn)(const struct lineage_flow *added, void *arg);
+
+/* How many of an account's requests have a known latency. */
+uint64_t lineage_timed(const struct lineage_flow *flow);
+
 void lineage_each_flow(struct lineage *l, flow_fn fn, void *arg);
 
 /* Sums since the beginning. */

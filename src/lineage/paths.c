@@ -77,7 +77,7 @@ static void make_room(struct paths *p, uint64_t now)
 /* The end of a path counts more than its beginning. */
 static void join(const struct lineage_name *name, char *dst, size_t cap)
 {
-	char whole[LINEAGE_PARTS * (LINEAGE_PART + 1) + sizeof(name->last) + 8], *at = whole;
+	char whole[sizeof(name->part) + LINEAGE_PARTS + sizeof(name->last) + 8], *at = whole;
 	char safe[4 * sizeof(whole) + 1];
 	size_t len;
 
@@ -137,20 +137,48 @@ static bool unescape(const char *src, size_t len, char *dst, size_t cap)
 	return true;
 }
 
+/* The field that begins at *at, which moves to the next; its length, 0 at the end of the line. */
+static size_t next_field(const char **at, const char **ret)
+{
+	size_t len;
+
+	*at += strspn(*at, " ");
+	*ret = *at;
+	len = strcspn(*at, " \n");
+	*at += len;
+	return len;
+}
+
+/* "98:0", as the kernel numbers it. */
+static int parse_dev(const char *field, uint32_t *ret)
+{
+	char *colon, *end;
+	unsigned long major = strtoul(field, &colon, 10), minor;
+
+	if (colon == field || *colon != ':')
+		return -EINVAL;
+	minor = strtoul(colon + 1, &end, 10);
+	if (end == colon + 1 || major >= 1ul << 12 || minor >= 1ul << 20)
+		return -EINVAL;
+	*ret = (uint32_t)(major << 20 | minor);
+	return 0;
+}
+
 /* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw" */
 int mount_parse(const char *line, struct mount *ret)
 {
-	unsigned major, minor;
-	int root = 0, at = 0, end = 0;
+	const char *field[5];
+	size_t len[5];
 
-	if (sscanf(line, "%*u %*u %u:%u %n%*s %n%*s%n", &major, &minor, &root, &at, &end) != 2 ||
-	    !root || at <= root || end <= at)
+	for (int i = 0; i < 5; i++) {
+		len[i] = next_field(&line, &field[i]);
+		if (!len[i])
+			return -EINVAL;
+	}
+	if (parse_dev(field[2], &ret->dev))
 		return -EINVAL;
-	if (major >= 1u << 12 || minor >= 1u << 20)
-		return -EINVAL;
-	ret->dev = major << 20 | minor;
-	if (!unescape(line + root, strcspn(line + root, " "), ret->root, sizeof(ret->root)) ||
-	    !unescape(line + at, (size_t)(end - at), ret->at, sizeof(ret->at)))
+	if (!unescape(field[3], len[3], ret->root, sizeof(ret->root)) ||
+	    !unescape(field[4], len[4], ret->at, sizeof(ret->at)))
 		return -ENAMETOOLONG;
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the sums mean: whom to blame, and whom not. */
-#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/units.h"
@@ -251,8 +251,8 @@ void report_cause(const struct report *r, char *dst, size_t cap)
 		snprintf(dst, cap, "none: no thread that feeds a GPU waited long for storage");
 		return;
 	case REPORT_ERRORS:
-		snprintf(dst, cap, "%llu requests failed on %s",
-			 (unsigned long long)(d->read.errors + d->write.errors), disk);
+		snprintf(dst, cap, "%" PRIu64 " requests failed on %s",
+			 d->read.errors + d->write.errors, disk);
 		return;
 	case REPORT_STUCK:
 		snprintf(dst, cap, "requests stuck on %s: the longest took %s", disk,

@@ -25,9 +25,9 @@
 
 enum mode { BUFFERED, SYNCED, DIRECT, MAPPED, RING, RING_DIRECT, RING_ASYNC, APPENDED, MODES };
 
-static const char *const mode_names[MODES] = { "buffered",    "fsync",	"direct",
-					       "mmap",	      "uring",	"uring-direct",
-					       "uring-async", "append" };
+static const char *const mode_names[MODES] = {
+	"buffered", "fsync", "direct", "mmap", "uring", "uring-direct", "uring-async", "append"
+};
 
 static const char *dir;
 static FILE *truth;
@@ -83,7 +83,7 @@ static void ring_open(struct ring *r)
 	r->cqes = (struct io_uring_cqe *)(cq + p.cq_off.cqes);
 }
 
-static void ring_one(struct ring *r, int fd, char *buf, long bytes, long offset, int async)
+static void ring_one(struct ring *r, int fd, const char *buf, long bytes, long offset, int async)
 {
 	uint32_t tail = *r->sq_tail, at = tail & *r->sq_mask;
 	struct io_uring_sqe *sqe = &r->sqes[at];
@@ -103,7 +103,8 @@ static void ring_one(struct ring *r, int fd, char *buf, long bytes, long offset,
 	while (did < 0 && errno == EINTR);
 	MUST(did == 1);
 	while (__atomic_load_n(r->cq_tail, __ATOMIC_ACQUIRE) == *r->cq_head)
-		MUST(syscall(SYS_io_uring_enter, r->fd, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0) >= 0);
+		MUST(syscall(SYS_io_uring_enter, r->fd, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0) >=
+		     0);
 	MUST(r->cqes[*r->cq_head & *r->cq_mask].res == bytes);
 	__atomic_store_n(r->cq_head, *r->cq_head + 1, __ATOMIC_RELEASE);
 }
@@ -120,7 +121,8 @@ static void plainly(int fd, char *buf, long size, long most)
 	for (long at = 0; at < size; at += most) {
 		long n = piece(size, at, most);
 
-		MUST((writes ? pwrite(fd, buf, (size_t)n, at) : pread(fd, buf, (size_t)n, at)) == n);
+		MUST((writes ? pwrite(fd, buf, (size_t)n, at) : pread(fd, buf, (size_t)n, at)) ==
+		     n);
 	}
 }
 
@@ -130,7 +132,8 @@ static void mapped(int fd, long size)
 	char *map;
 
 	MUST(!writes || !ftruncate(fd, size));
-	map = mmap(NULL, (size_t)size, writes ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+	map = mmap(NULL, (size_t)size, writes ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd,
+		   0);
 	MUST(map != MAP_FAILED);
 	for (long at = 0; at < size; at += 4096) {
 		if (writes)
@@ -212,7 +215,7 @@ static void sharer(int kind, int who)
 	fd = open(path, O_RDWR | O_CREAT, 0644);
 	MUST(fd >= 0);
 	for (long at = 0; at < SHARED_BYTES; at += 4096) {
-		long offset = kind == 3 ? at + 2048 * who : at, n = kind == 3 ? 2048 : 4096;
+		long offset = kind == 3 ? at + 2048L * who : at, n = kind == 3 ? 2048 : 4096;
 
 		if (!is_mine(kind, at, who))
 			continue;
@@ -240,7 +243,7 @@ int main(int argc, char **argv)
 	truth = fopen(argv[2], "a");
 	MUST(truth);
 	writes = !strcmp(argv[3], "write");
-	files = atoi(argv[4]);
+	files = (int)strtol(argv[4], NULL, 10);
 	for (int w = 0; w < WORKERS; w++) {
 		snprintf(path, sizeof(path), "%s/d%d", dir, w);
 		MUST(!mkdir(path, 0755) || errno == EEXIST);

@@ -42,8 +42,8 @@ done
 sync
 group io
 
-# run WHICH FOLDER SECONDS: traced: $looping
-run() {
+# loops WHICH FOLDER SECONDS: traced: $looping
+loops() {
 	db=$dir/$1.$serial.db
 	trace_with --slow 1ms
 	"$python" "$here/lineage_report.py" "$@" >"$dir/loop.out" 2>&1 &
@@ -65,7 +65,7 @@ told() {
 # ---- a disk that is slow
 echo 3 >/proc/sys/vm/drop_caches
 slow_disk read 2000000
-run read "$data" 5
+loops read "$data" 5
 slow_disk read 0
 sed 's/^/     /' "$dir/report.txt"
 is "slow disk: verdict" "$(told .verdict)" disk-slow
@@ -90,7 +90,7 @@ is "slow disk: the chain ends at the device" "$(found '.chain[-1].device')" "$hi
 # ---- the disk is fast, the control group is not allowed more
 device=$(cat "/sys/block/$high/dev")
 slow_disk write 8000000
-run write "$data" 5
+loops write "$data" 5
 slow_disk write 0
 sed 's/^/     /' "$dir/report.txt"
 is "limit: verdict" "$(told .verdict)" before-disk
@@ -99,7 +99,7 @@ is "limit: the line" "$(told .lineage.func)" save
 is "limit: no disk is blamed" "$(told "[.disks[] | select(.blamed) | .disk] | join(\" \")")" ""
 
 # ---- nothing is wrong
-run read "$data" 3
+loops read "$data" 3
 is "healthy: verdict" "$(told .verdict)" no-stall
 runs "no such time" 3 "$culprit" io report --db "$db" --to @1000
 runs "two ways to say when" 2 "$culprit" io report --db "$db" --since 5m --from -5m

@@ -108,6 +108,7 @@ static int ask(struct store *s, const struct story *story, enum report_verdict *
 	report_json(r, out);
 	fclose(out);
 	report_free(r);
+	CHECK(*ret_text);
 	return 0;
 }
 
@@ -121,7 +122,7 @@ static int ask(struct store *s, const struct story *story, enum report_verdict *
                                                                                                    \
 		if (ask(store, &story, &got, &text))                                               \
 			return 1;                                                                  \
-		said = strstr(text, words) != NULL;                                                \
+		said = text && strstr(text, words);                                                \
 		free(text);                                                                        \
 		CHECK_U64(got, wanted);                                                            \
 		CHECK(said);                                                                       \

@@ -82,7 +82,6 @@ static void begin(struct lineage_flow *flow, uint32_t serial)
 static void count(struct lineage_flow *flow, uint64_t n, uint64_t ns)
 {
 	flow->requests += n;
-	flow->timed += n;
 	flow->bytes += 4096 * n;
 	flow->total_ns += n * ns;
 	flow->hist[hist_bucket(ns)] += (uint32_t)n;
