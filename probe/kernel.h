@@ -143,8 +143,15 @@ struct socket {
 	struct sock *sk;
 };
 
+struct gendisk;
+
 struct block_device {
 	unsigned int bd_dev;
+	struct gendisk *bd_disk;
+};
+
+struct gendisk {
+	struct block_device *part0; /* all of it */
 };
 
 struct bvec_iter {

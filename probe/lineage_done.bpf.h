@@ -258,9 +258,9 @@ int BPF_PROG(lineage_done, struct request *rq, __u8 error, __u32 bytes)
 
 	if (!d.cpu || !rq->bio) /* the second half of a flush, which was counted */
 		return 0;
-	d.dev = rq->part ? rq->part->bd_dev : 0;
-	if (lineage_dev && d.dev != lineage_dev)
+	if (!rq->part || !is_wanted(rq->part)) /* no part: a command of the driver's own */
 		return 0;
+	d.dev = rq->part->bd_dev;
 	d.cpu->stats.requests++;
 	now = bpf_ktime_get_ns();
 	d.bio = number_of(&d.cpu->done_number, rq->bio);

@@ -25,8 +25,13 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 
 #define AS(type, p)                                                                                \
 	((struct type *)bpf_rdonly_cast((const void *)(p), bpf_core_type_id_kernel(struct type)))
+/* Through a variable: a member of a struct of ours would be looked for in the kernel's. */
 #define GET(type, p, field)                                                                        \
-	(bpf_rdonly_cast ? AS(type, p)->field : BPF_CORE_READ((struct type *)(p), field))
+	({                                                                                         \
+		const void *at_ = (const void *)(p);                                               \
+                                                                                                   \
+		bpf_rdonly_cast ? AS(type, at_)->field : BPF_CORE_READ((struct type *)at_, field); \
+	})
 
 /* Room for one CPU. Each program has its own: one may interrupt another. */
 struct lineage_cpu {
@@ -49,6 +54,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct lineage_cpu);
 } lineage_cpus SEC(".maps");
+
+/* Is it, or is it part of, the disk that is asked for? */
+static __always_inline bool is_wanted(struct block_device *part)
+{
+	return !lineage_dev || part->bd_dev == lineage_dev ||
+	       part->bd_disk->part0->bd_dev == lineage_dev;
+}
 
 static __always_inline struct lineage_cpu *lineage_cpu(void)
 {

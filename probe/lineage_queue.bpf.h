@@ -230,7 +230,7 @@ int BPF_PROG(lineage_queue, struct bio *bio)
 	if (!c)
 		return 0;
 	f.key.dev = bio->bi_bdev->bd_dev;
-	if (lineage_dev && f.key.dev != lineage_dev)
+	if (!is_wanted(bio->bi_bdev))
 		return 0;
 	c->stats.bios++;
 	opf = bio->bi_opf;

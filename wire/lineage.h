@@ -123,7 +123,6 @@ struct lineage_event {
 	__u32 sub_pid, sub_tid; /* who submitted it: often the flusher */
 	__u32 sharer[2];
 	char comm[LINEAGE_COMM];
-	char sub_comm[LINEAGE_COMM];
 };
 
 /* Somebody woke up because that request was done. */
@@ -177,7 +176,6 @@ struct lineage_stats {
 	__u64 bios; /* queued */
 	__u64 requests; /* completed */
 	__u64 told; /* sent to the ring */
-	__u64 dirtied; /* folios */
 	__u64 loss[LINEAGE_LOSS_COUNT];
 };
 

@@ -17,7 +17,6 @@ static int check_event(struct lineage_event *e)
 		return fail(-EBADMSG, "a request of class %u and owner %u", e->key.class,
 			    e->key.owner);
 	end_text(e->comm, sizeof(e->comm));
-	end_text(e->sub_comm, sizeof(e->sub_comm));
 	return 0;
 }
 
