@@ -249,21 +249,15 @@ static __always_inline __u64 since(__u64 start, __u64 now)
 	return start && now > start ? now - start : 0;
 }
 
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(lineage_done, struct request *rq, __u8 error, __u32 bytes)
+static __always_inline void request_done(struct lineage_cpu *c, struct request *rq, __u32 bytes,
+					 __u8 error)
 {
-	struct done d = { .cpu = lineage_cpu(), .left = bytes, .error = error };
+	struct done d = { .cpu = c, .left = bytes, .error = error };
+	__u64 now = bpf_ktime_get_ns();
 	struct lineage_slot *slot;
-	__u64 now;
 
-	if (!d.cpu || !rq->bio) /* the second half of a flush, which was counted */
-		return 0;
-	if (!rq->part || !is_wanted(rq->part)) /* no part: a command of the driver's own */
-		return 0;
 	d.dev = rq->part->bd_dev;
-	d.cpu->stats.requests++;
-	now = bpf_ktime_get_ns();
-	d.bio = number_of(&d.cpu->done_number, rq->bio);
+	d.bio = number_of(&c->done_number, rq->bio);
 	d.rq = (__u64)rq;
 	d.op = rq->cmd_flags & OP_MASK;
 	d.ends = bytes >= rq->__data_len;
@@ -279,10 +273,25 @@ int BPF_PROG(lineage_done, struct request *rq, __u8 error, __u32 bytes)
 	if (GET(bio, d.bio, bi_next)) {
 		bpf_loop(BIOS_MAX, next_bio, &d, 0);
 		if (d.bio && GET(bio, d.bio, bi_next))
-			d.cpu->stats.loss[LINEAGE_LOSS_cut]++;
+			c->stats.loss[LINEAGE_LOSS_cut]++;
 	}
 	if (d.id)
 		tell(&d);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(lineage_done, struct request *rq, __u8 error, __u32 bytes)
+{
+	struct lineage_cpu *c = lineage_cpu();
+	__u64 begin;
+
+	if (!c || !rq->bio) /* the second half of a flush, which was counted */
+		return 0;
+	if (!rq->part || !is_wanted(rq->part)) /* no part: a command of the driver's own */
+		return 0;
+	begin = cost_begin(c->stats.requests++);
+	request_done(c, rq, bytes, error);
+	cost_end(c, begin);
 	return 0;
 }
 

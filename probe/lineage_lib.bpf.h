@@ -17,6 +17,9 @@ const volatile __u32 lineage_quota = 0; /* others: so many per CPU in a tenth of
 const volatile __u32 lineage_dev = 0; /* only this disk; 0: all */
 const volatile bool lineage_waits = false; /* also who is woken by them */
 
+/* Set by user space while they would cost too much: what is queued is not looked at. */
+bool lineage_off = false;
+
 /*
  * Follow any address as a kernel type without a helper call per field: this is what keeps a request
  * cheap. Kernels before 6.2 have no such function and pay for the helper. It compiles to nothing.
@@ -54,6 +57,20 @@ struct {
 	__type(key, __u32);
 	__type(value, struct lineage_cpu);
 } lineage_cpus SEC(".maps");
+
+/* What these probes cost is measured where it arises: one of 64 times stands for the others. */
+#define COST_EVERY 64
+
+static __always_inline __u64 cost_begin(__u64 n)
+{
+	return n & (COST_EVERY - 1) ? 0 : bpf_ktime_get_ns();
+}
+
+static __always_inline void cost_end(struct lineage_cpu *c, __u64 begin)
+{
+	if (begin)
+		c->stats.cost_ns += (bpf_ktime_get_ns() - begin) * COST_EVERY;
+}
 
 /* Is it, or is it part of, the disk that is asked for? */
 static __always_inline bool is_wanted(struct block_device *part)

@@ -138,8 +138,7 @@ static __always_inline void own_chunk(struct inode_owner *o, const struct inode_
 	bpf_map_update_elem(&chunk_owners, &key, &fresh, BPF_ANY);
 }
 
-SEC("tp_btf/writeback_dirty_folio")
-int BPF_PROG(lineage_dirty, struct folio *folio, struct address_space *mapping)
+static __always_inline void dirtied(struct folio *folio, struct address_space *mapping)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct inode_id id = {};
@@ -148,11 +147,9 @@ int BPF_PROG(lineage_dirty, struct folio *folio, struct address_space *mapping)
 	__u64 tag, page;
 	bool alone;
 
-	if (!mapping) /* the verifier knows that it may be */
-		return 0;
 	inode = mapping->host;
 	if (!inode || (inode->i_mode & S_IFMT) == S_IFBLK)
-		return 0;
+		return;
 	id.ino = inode->i_ino;
 	id.dev = inode->i_sb->s_dev;
 	id.gen = inode->i_generation;
@@ -161,7 +158,7 @@ int BPF_PROG(lineage_dirty, struct folio *folio, struct address_space *mapping)
 	o = inode_owner_of(&id);
 	if (!o) {
 		first_writer(&id, task, tag, page);
-		return 0;
+		return;
 	}
 	/* The marks of a tree of pages are its high bits: is another one dirty or being written? */
 	alone = !(mapping->i_pages.xa_flags >> 20);
@@ -181,9 +178,22 @@ int BPF_PROG(lineage_dirty, struct folio *folio, struct address_space *mapping)
 			o->low = page;
 		if (page > o->high)
 			o->high = page;
-		return 0;
+		return;
 	}
 	own_chunk(o, &id, page);
+}
+
+SEC("tp_btf/writeback_dirty_folio")
+int BPF_PROG(lineage_dirty, struct folio *folio, struct address_space *mapping)
+{
+	struct lineage_cpu *c = lineage_cpu();
+	__u64 begin;
+
+	if (!c || !mapping) /* the verifier knows that it may be */
+		return 0;
+	begin = cost_begin(c->stats.dirtied++);
+	dirtied(folio, mapping);
+	cost_end(c, begin);
 	return 0;
 }
 

@@ -216,24 +216,16 @@ static __always_inline void keep(struct lineage_cpu *c, __u64 address, struct bi
 	slot->tid = f->key.owner == LINEAGE_OWNER_submitter ? tid_behind(task) : f->who.tid;
 }
 
-SEC("tp_btf/block_bio_queue")
-int BPF_PROG(lineage_queue, struct bio *bio)
+static __always_inline void queue_bio(struct lineage_cpu *c, struct bio *bio)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct lineage_cpu *c = lineage_cpu();
 	struct lineage_flow *flow;
 	struct found f = {};
 	__u64 address;
-	__u32 index = 0, opf;
+	__u32 index = 0, opf = bio->bi_opf;
 	bool fresh;
 
-	if (!c)
-		return 0;
 	f.key.dev = bio->bi_bdev->bd_dev;
-	if (!is_wanted(bio->bi_bdev))
-		return 0;
-	c->stats.bios++;
-	opf = bio->bi_opf;
 	f.key.op = opf & OP_MASK;
 	if (opf >> bpf_core_enum_value(enum req_flag_bits, __REQ_RAHEAD) & 1)
 		f.key.flags |= LINEAGE_READAHEAD;
@@ -245,11 +237,24 @@ int BPF_PROG(lineage_queue, struct bio *bio)
 	if (!flow)
 		flow = flow_folded(c, &f, &index, &fresh);
 	if (!flow)
-		return 0;
+		return;
 	if (fresh)
 		introduce(flow, &f, task);
 	address = number_of(&c->number, bio);
 	keep(c, address, bio, &f, flow, index, task);
+}
+
+SEC("tp_btf/block_bio_queue")
+int BPF_PROG(lineage_queue, struct bio *bio)
+{
+	struct lineage_cpu *c = lineage_cpu();
+	__u64 begin;
+
+	if (!c || lineage_off || !is_wanted(bio->bi_bdev))
+		return 0;
+	begin = cost_begin(c->stats.bios++);
+	queue_bio(c, bio);
+	cost_end(c, begin);
 	return 0;
 }
 

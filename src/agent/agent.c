@@ -392,7 +392,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->idling = idling_new();
 	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
 	a->hostside = hostside_new();
-	a->storage = storage_new(!opts->no_io);
+	a->storage = storage_new(!opts->no_io, opts->capture.budget);
 	a->gpus = gpus_new(!opts->no_gpu_samples, opts->nvml);
 	a->ranks = ranks_new(a->store);
 	a->kernels = kernels_new(a->lines);

@@ -66,6 +66,7 @@ struct agent {
 	struct stalls *stalls;
 	struct hostside *hostside;
 	struct storage *storage; /* NULL: not wanted, or not to be had */
+	uint64_t storage_ns; /* what it had cost at the last account */
 	struct gpus *gpus;
 	struct ranks *ranks;
 	struct incidents *incidents;

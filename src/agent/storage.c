@@ -3,7 +3,9 @@
 #include "agent/storage.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -15,6 +17,7 @@
 #define SINGLES_MAX 200 /* requests stored one by one in a second */
 #define SLOW_NS 10000000ull
 #define SAMPLES 10 /* a second and CPU, of requests that are not slow */
+#define OFF_MAX 10 /* seconds without a look */
 #define NAMES_MAX 1024 /* of disks and control groups; then all are forgotten */
 
 struct name {
@@ -29,14 +32,20 @@ struct storage {
 	size_t flow_count, flow_cap;
 	struct lineage_event singles[SINGLES_MAX];
 	size_t single_count;
-	struct lineage_stats told; /* losses that are stored already */
+	struct lineage_stats told; /* as stored already */
+	double budget;
+	int cpus;
+	uint64_t at_ns; /* of the last second */
+	uint64_t off_ns; /* not looked at since then; 0: it is */
+	uint32_t off_left; /* seconds of that */
+	double off_pct; /* what it cost, which made it necessary */
 	/* While storing: */
 	struct store *store;
 	uint64_t now;
 	int err;
 };
 
-struct storage *storage_new(bool wanted)
+struct storage *storage_new(bool wanted, double budget)
 {
 	struct lineage_opts opts = { .slow_ns = SLOW_NS, .quota = SAMPLES };
 	struct lineage *lineage;
@@ -54,6 +63,9 @@ struct storage *storage_new(bool wanted)
 		log_warn("on this kernel %s", lineage_limits(lineage));
 	s = xcalloc(1, sizeof(*s));
 	s->lineage = lineage;
+	s->budget = budget;
+	s->cpus = (int)max_u64(1, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	s->at_ns = clock_boot_ns();
 	s->disks = hash_new(sizeof(uint64_t), sizeof(struct name));
 	s->cgroups = hash_new(sizeof(uint64_t), sizeof(struct name));
 	return s;
@@ -292,11 +304,50 @@ static bool is_counted(int loss)
 	       loss == LINEAGE_LOSS_folded;
 }
 
+/* ---- the limit ---- */
+
+static void store_off(struct storage *s, uint64_t now)
+{
+	struct shed_row row = {
+		.what = "io", .from_ns = s->off_ns, .to_ns = now, .cost_pct = s->off_pct
+	};
+
+	if (s->off_ns)
+		note(s, store_shed(s->store, &row));
+}
+
+/* A second that cost n times what it may is followed by n - 1 in which nothing is looked at. */
+static void keep_limit(struct storage *s, const struct lineage_stats *stats)
+{
+	uint64_t ns = s->now > s->at_ns ? s->now - s->at_ns : 0;
+	double share = ns ? (double)(stats->cost_ns - s->told.cost_ns) / (double)ns / s->cpus : 0;
+
+	s->at_ns = s->now;
+	store_off(s, s->now);
+	if (s->off_ns && --s->off_left)
+		return;
+	if (s->off_ns) {
+		s->off_ns = 0;
+		lineage_look(s->lineage, true);
+	} else if (s->budget > 0 && share > s->budget) {
+		s->off_pct = 100 * share;
+		s->off_left = (uint32_t)min_u64(OFF_MAX, (uint64_t)(share / s->budget) + 1);
+		s->off_ns = s->now;
+		lineage_look(s->lineage, false);
+	}
+}
+
+uint64_t storage_cost_ns(const struct storage *s)
+{
+	return s ? s->told.cost_ns : 0;
+}
+
 static void store_losses(struct storage *s)
 {
 	struct lineage_stats stats;
 
 	lineage_stats(s->lineage, &stats);
+	keep_limit(s, &stats);
 	for (int i = 0; i < LINEAGE_LOSS_COUNT; i++)
 		if (stats.loss[i] > s->told.loss[i] && !is_counted(i))
 			note(s, store_loss(s->store, s->now, lineage_loss_names[i],

@@ -7,8 +7,12 @@
 
 struct storage;
 
-/* NULL where it is not wanted or this host cannot; the reason is logged. */
-struct storage *storage_new(bool wanted);
+/*
+ * NULL where it is not wanted or this host cannot; the reason is logged. budget: the share of the host's CPUs
+ * that it may cost on average; 0: no limit. Beyond it requests are not looked at for some seconds at a time,
+ * only counted, and that is stored.
+ */
+struct storage *storage_new(bool wanted, double budget);
 void storage_free(struct storage *s);
 
 /* Between the ticks, so that the ring never fills. */
@@ -16,5 +20,8 @@ void storage_read(struct storage *s);
 
 /* What was counted since the last time. The first error is returned, the rest is tried. */
 int storage_store(struct storage *s, struct store *store, uint64_t now);
+
+/* What it cost those who made requests, since the beginning. */
+uint64_t storage_cost_ns(const struct storage *s);
 
 #endif

@@ -53,6 +53,9 @@ uint64_t lineage_timed(const struct lineage_flow *flow);
 
 void lineage_each_flow(struct lineage *l, flow_fn fn, void *arg);
 
+/* Look at what is queued, or not, because it would cost too much: it is counted without a file then. */
+void lineage_look(struct lineage *l, bool on);
+
 /* Sums since the beginning. */
 void lineage_stats(const struct lineage *l, struct lineage_stats *ret);
 

@@ -228,6 +228,11 @@ void lineage_each_flow(struct lineage *l, flow_fn fn, void *arg)
 	flows_take(l->flows, fn, arg);
 }
 
+void lineage_look(struct lineage *l, bool on)
+{
+	l->probe->bss->lineage_off = !on;
+}
+
 void lineage_stats(const struct lineage *l, struct lineage_stats *ret)
 {
 	int cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(l->probe->maps.lineage_cpus);

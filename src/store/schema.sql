@@ -665,7 +665,7 @@ CREATE TABLE cost_second(
 	stack_ns INTEGER NOT NULL, -- looking at stacks: measured
 	switch_ns INTEGER NOT NULL, -- context switches of traced processes: one of 64 is measured
 	related_ns INTEGER NOT NULL, -- ... of processes that they wait for
-	other_ns INTEGER NOT NULL, -- ... of everybody else, and hits of processes that are not traced
+	other_ns INTEGER NOT NULL, -- ... of everybody else, hits of processes that are not traced, disk requests
 	agent_ns INTEGER NOT NULL, -- CPU time of the agent
 	cpus_ns INTEGER NOT NULL, -- the interval times the number of CPUs
 	worst_pct REAL NOT NULL, -- of the process that paid most, of its time
@@ -676,7 +676,7 @@ CREATE TABLE cost_second(
 -- What was not looked at for a while, to cost no more than was allowed.
 CREATE TABLE shed(
 	run INTEGER NOT NULL REFERENCES run(id),
-	what TEXT NOT NULL, -- launches, stacks, detail
+	what TEXT NOT NULL, -- launches, stacks, detail; io: disk requests, which are counted without a file then
 	from_ns INTEGER NOT NULL,
 	to_ns INTEGER NOT NULL,
 	cost_pct REAL NOT NULL, -- of the process that paid most, which made it necessary

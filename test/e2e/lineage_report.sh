@@ -41,11 +41,14 @@ for i in 0 1 2 3 4 5 6 7; do
 done
 sync
 group io
+lib=$dir/libnvidia-ml.so.1
+cp "$sim/libnvidia-ml.so.1" "$lib"
+echo "sm_active 17" >"$lib.conf"
 
 # loops WHICH FOLDER SECONDS: traced: $looping
 loops() {
 	db=$dir/$1.$serial.db
-	trace_with --slow 1ms
+	trace_with --slow 1ms --nvml "$lib"
 	"$python" "$here/lineage_report.py" "$@" >"$dir/loop.out" 2>&1 &
 	looping=$!
 	started="$started $looping"
@@ -95,6 +98,7 @@ slow_disk write 0
 sed 's/^/     /' "$dir/report.txt"
 is "limit: verdict" "$(told .verdict)" before-disk
 is "limit: the file" "$(told .lineage.file | sed 's/[0-9]*\.pt$/N.pt/')" "$data/stepN.pt"
+is "limit: what the GPU did meanwhile" "$(told '.gpus[0] | "\(.measure) \(.during)"')" "sm_active_pct 17"
 is "limit: the line" "$(told .lineage.func)" save
 is "limit: no disk is blamed" "$(told "[.disks[] | select(.blamed) | .disk] | join(\" \")")" ""
 
