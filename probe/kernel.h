@@ -268,6 +268,11 @@ enum req_flag_bits {
 	__REQ_RAHEAD = 19,
 };
 
+enum pageflags {
+	PG_locked = 0,
+	PG_writeback = 1,
+};
+
 struct kobject {
 	const char *name;
 };

@@ -27,6 +27,8 @@ extern const void xfs_buf_bio_end_io __ksym __weak;
 extern const void bio_chain_endio __ksym __weak;
 extern const void submit_bio_wait_endio __ksym __weak;
 extern const void bio_wait_end_io __ksym __weak;
+extern const void end_swap_bio_write __ksym __weak;
+extern const void end_swap_bio_read __ksym __weak;
 
 #define IS(f, symbol) (&(symbol) && (f) == (__u64) & (symbol))
 
@@ -59,6 +61,21 @@ static __always_inline void look_at_direct(struct found *f, __u64 dio, __u32 siz
 	found_inode(f, (__u64)GET(file, file, f_inode));
 }
 
+/*
+ * What is read into the page cache is locked, what is written from it is under writeback. Memory that only
+ * happens to be a mapped file, as of a direct write that a volume manager passes on, is neither.
+ */
+static __always_inline bool in_transfer(__u64 folio, __u32 op)
+{
+	__u64 flags = 0;
+
+	/* The first word; as a field it has another type in each kernel. */
+	bpf_probe_read_kernel(&flags, sizeof(flags), (void *)folio);
+	return flags >> (op == OP_WRITE ? bpf_core_enum_value(enum pageflags, PG_writeback)
+					: bpf_core_enum_value(enum pageflags, PG_locked)) &
+	       1;
+}
+
 static __always_inline void look_at_folio(struct lineage_cpu *c, struct found *f, struct bio *bio)
 {
 	__u32 at, size = bpf_core_type_size(struct page), index = bio->bi_iter.bi_idx;
@@ -87,6 +104,8 @@ static __always_inline void look_at_folio(struct lineage_cpu *c, struct found *f
 		f->key.class = LINEAGE_metadata;
 		return;
 	}
+	if (!in_transfer(folio, f->key.op))
+		return;
 	f->key.class = LINEAGE_file;
 	f->offset = (GET(folio, folio, index) + (page - folio) / size) * 4096 + (at & 4095);
 	found_inode(f, inode);
@@ -123,6 +142,8 @@ static __always_inline void classify(struct lineage_cpu *c, struct found *f, str
 		f->key.class = LINEAGE_metadata;
 	} else if (IS(end, blkdev_bio_end_io) || IS(end, blkdev_bio_end_io_async)) {
 		f->key.class = LINEAGE_raw;
+	} else if (IS(end, end_swap_bio_write) || IS(end, end_swap_bio_read)) {
+		f->key.class = LINEAGE_swap;
 	} else if (IS(end, submit_bio_wait_endio) || IS(end, bio_wait_end_io)) {
 		f->key.class = LINEAGE_other;
 	} else {

@@ -23,7 +23,18 @@
 #define SHARED_KINDS 4
 #define SHARED_BYTES (1 << 20)
 
-enum mode { BUFFERED, SYNCED, DIRECT, MAPPED, RING, RING_DIRECT, RING_ASYNC, APPENDED, MODES };
+enum mode {
+	BUFFERED,
+	SYNCED,
+	DIRECT,
+	MAPPED,
+	RING,
+	RING_DIRECT,
+	RING_ASYNC,
+	APPENDED,
+	FROM_MAP,
+	MODES
+};
 
 static const char *const mode_names[MODES] = {
 	"buffered", "fsync", "direct", "mmap", "uring", "uring-direct", "uring-async", "append"
@@ -154,10 +165,34 @@ static void by_ring(int fd, char *buf, long size, int async)
 	close(ring.fd);
 }
 
+/* Memory that is a file of its own: what is written from it belongs to the file that it is written to. */
+static char *source_map(int n)
+{
+	static char *map;
+	static char text[4096];
+	char path[256];
+	int fd;
+
+	if (map)
+		return map;
+	snprintf(path, sizeof(path), "%s/d%d/source", dir, n % WORKERS);
+	fd = open(path, O_RDWR | O_CREAT, 0644);
+	MUST(fd >= 0);
+	say("source", fd, 0, MAX_BYTES);
+	for (long at = 0; at < MAX_BYTES; at += 4096)
+		MUST(pwrite(fd, text, sizeof(text), at) == sizeof(text));
+	MUST(!fsync(fd));
+	map = mmap(NULL, MAX_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	MUST(map != MAP_FAILED);
+	close(fd);
+	return map;
+}
+
 static void one_file(int n, char *buf)
 {
 	enum mode mode = (enum mode)(n / WORKERS % MODES);
-	int direct = mode == DIRECT || mode == RING_DIRECT || mode == RING_ASYNC;
+	int direct =
+		mode == DIRECT || mode == RING_DIRECT || mode == RING_ASYNC || mode == FROM_MAP;
 	long size = mode == APPENDED ? 40960 : 4096L * (4 + n * 37 % 300);
 	char path[256];
 	int fd;
@@ -171,7 +206,8 @@ static void one_file(int n, char *buf)
 	else if (mode == RING || mode == RING_DIRECT || mode == RING_ASYNC)
 		by_ring(fd, buf, size, mode == RING_ASYNC);
 	else
-		plainly(fd, buf, size, mode == APPENDED ? 1024 : 2 * CHUNK);
+		plainly(fd, writes && mode == FROM_MAP ? source_map(n) : buf, size,
+			mode == APPENDED ? 1024 : 2 * CHUNK);
 	if (writes && mode == SYNCED)
 		MUST(!fsync(fd));
 	close(fd);
