@@ -9,8 +9,10 @@
 #include "lineage/lineage.h"
 #include "lineage/report.h"
 
-#define STALL_MIN_NS 50000000ull /* below that nobody has lost anything to storage, */
-#define STALL_MIN_SHARE 0.005 /* ... nor below this share of the time */
+#define STALL_MIN_NS 100000000ull /* below that nobody has lost anything to storage, */
+#define STALL_MIN_SHARE 0.01 /* ... nor below this share of the time, */
+#define STALL_LONG_NS 20000000ull /* ... nor if no wait was that long, */
+#define STALL_MOST_SHARE 0.05 /* ... unless there were so many of them */
 #define SLOW_SHARE 0.25 /* one request took so much of the longest wait: the disk was slow */
 #define BUSY_SHARE 0.5 /* requests of the disk cover so much of the wait: it was at work */
 #define NEIGHBOUR_SHARE 0.5 /* so much of what the disk did was for somebody else */
@@ -127,7 +129,9 @@ static bool is_stall(const struct report *r)
 		r->window.to_ns > r->window.from_ns ? r->window.to_ns - r->window.from_ns : 0;
 	uint64_t lost = max_u64(r->group_idle_ns, r->group_ns);
 
-	return lost >= STALL_MIN_NS && (double)lost >= STALL_MIN_SHARE * (double)whole;
+	return lost >= STALL_MIN_NS && (double)lost >= STALL_MIN_SHARE * (double)whole &&
+	       (r->group_max_ns >= STALL_LONG_NS ||
+		(double)lost >= STALL_MOST_SHARE * (double)whole);
 }
 
 static enum report_verdict judge(struct report *r, const struct report_wait *w)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop that reads its samples itself, or writes a checkpoint now and then: which FOLDER SECONDS."""
+"""A training loop that reads its samples, from a disk or from memory, or writes checkpoints: WHICH FOLDER SECONDS."""
 import os
 import sys
 import time
@@ -13,7 +13,8 @@ BYTES = 256 << 10
 
 def read_sample(n):
     fd = os.open("%s/shard.%d" % (folder, n % 8), os.O_RDONLY)
-    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    if which == "read":
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
     data = os.read(fd, BYTES)
     os.close(fd)
     return data
@@ -28,7 +29,7 @@ def save(n):
 
 end, n = time.monotonic() + seconds, 0
 while time.monotonic() < end:
-    if which == "read" and n % 10 == 0:
+    if which in ("read", "cached") and n % 10 == 0:
         read_sample(n // 10)
     if which == "write" and n % 40 == 0:
         save(n)

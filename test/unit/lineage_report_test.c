@@ -154,3 +154,7 @@ STORE_TEST(report_of_a_trace_without_disks_says_so)
 	CHECK(!r);
 	return 0;
 }
+
+/* Each read has its price; only waits that stand out, or add up, are a stall. */
+VERDICT(report_of_many_short_waits_is_no_stall, REPORT_NO_STALL, "no thread that feeds a GPU",
+	.wait_ns = 15 * MSEC, .request_ns = MSEC, .requests = 15)
