@@ -16,7 +16,8 @@ static struct io_args args = { .waits = true };
 static const struct opt opts[] = {
 	{ "duration", 0, OPT_DURATION, AT(duration), "TIME",
 	  "live: stop after TIME (default: at Ctrl-C)" },
-	{ "disk", 0, OPT_STR, AT(disk), "NAME", "only this disk or part of one: nvme0n1, sda2" },
+	{ "disk", 0, OPT_STR, AT(disk), "NAME",
+	  "live: only this disk, or a part of one: nvme0n1, sda2" },
 	{ "pid", 'p', OPT_U64, AT(pid), "PID",
 	  "live: only requests that this process owns or waits for" },
 	{ "file", 'f', OPT_STR, AT(file), "TEXT", "live: only files with TEXT in their path" },

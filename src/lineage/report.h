@@ -15,6 +15,7 @@
 #define REPORT_FILES 2048
 #define REPORT_WAITS 1024
 #define REPORT_TAGS 256
+#define REPORT_TAGGED 1024
 #define REPORT_GPUS 64
 #define REPORT_SECONDS 7200
 #define REPORT_OWNERS 512
@@ -94,6 +95,10 @@ struct report {
 	struct window window;
 	struct run_info run;
 	uint64_t tag; /* only this; 0: all */
+	struct {
+		uint64_t ino, fs_dev;
+	} tagged_file[REPORT_TAGGED]; /* that have it */
+	int tagged;
 	struct report_disk disk[REPORT_DISKS];
 	struct report_file *file;
 	struct report_wait *wait;

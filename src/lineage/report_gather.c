@@ -93,6 +93,31 @@ static int on_idle(const struct wait_info *w, void *arg)
 	return 0;
 }
 
+/* ---- only one tag ---- */
+
+static bool is_tagged(const struct report *r, uint64_t ino, uint64_t fs_dev)
+{
+	for (int i = 0; i < r->tagged; i++)
+		if (r->tagged_file[i].ino == ino && r->tagged_file[i].fs_dev == fs_dev)
+			return true;
+	return false;
+}
+
+static int on_tagged(const struct io_second_info *s, void *arg)
+{
+	struct report *r = arg;
+
+	if (s->what.tag != r->tag || !s->what.ino || is_tagged(r, s->what.ino, s->what.fs_dev))
+		return 0;
+	if (r->tagged == REPORT_TAGGED) {
+		r->lost_rows++;
+		return 0;
+	}
+	r->tagged_file[r->tagged].ino = s->what.ino;
+	r->tagged_file[r->tagged++].fs_dev = s->what.fs_dev;
+	return 0;
+}
+
 /* The file that cost the GPUs most, or where nobody knows of their idleness, its thread. */
 static int find_primary(const struct report *r)
 {
@@ -101,6 +126,8 @@ static int find_primary(const struct report *r)
 	for (int i = 0; i < r->waits; i++) {
 		const struct report_wait *w = &r->wait[i], *b = best < 0 ? NULL : &r->wait[best];
 
+		if (r->tag && !is_tagged(r, w->ino, w->fs_dev))
+			continue;
 		if (!b || w->idle_ns > b->idle_ns || (w->idle_ns == b->idle_ns && w->ns > b->ns))
 			best = i;
 	}
@@ -342,7 +369,10 @@ static int gather_gpus(struct store *s, struct report *r)
 
 int report_gather(struct store *s, struct report *r)
 {
-	int err = store_each_io_wait(s, r->window, false, on_wait, r);
+	int err = r->tag ? store_each_io_second(s, r->window, on_tagged, r) : 0;
+
+	if (!err)
+		err = store_each_io_wait(s, r->window, false, on_wait, r);
 	if (!err)
 		err = store_each_io_wait(s, r->window, true, on_idle_wait, r);
 	if (!err)

@@ -158,3 +158,26 @@ STORE_TEST(report_of_a_trace_without_disks_says_so)
 /* Each read has its price; only waits that stand out, or add up, are a stall. */
 VERDICT(report_of_many_short_waits_is_no_stall, REPORT_NO_STALL, "no thread that feeds a GPU",
 	.wait_ns = 15 * MSEC, .request_ns = MSEC, .requests = 15)
+
+/* The file that was waited for has no tag: asked for one, it is not what was meant. */
+STORE_TEST(report_of_one_tag_leaves_out_other_files)
+{
+	struct story story = { .wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1 };
+	struct io_what tagged = what(DISK_A, "/data/shard.1", 100, 12);
+	struct io_counts some = counts(1, MSEC, 4096);
+	struct report *r = NULL;
+
+	if (tell(store, &story))
+		return 1;
+	CHECK(!report_make(store, (struct window){ 0, 0 }, 80042, &r));
+	CHECK_U64(r->verdict, REPORT_NO_STALL);
+	report_free(r);
+	tagged.tag = 80042;
+	CHECK(!store_io_second(store, 5 * SEC, &tagged, &some));
+	CHECK(!report_make(store, (struct window){ 0, 0 }, 80042, &r));
+	CHECK_U64(r->verdict, REPORT_DISK_SLOW);
+	CHECK_U64(r->tag_count, 1);
+	CHECK_U64(r->tags[0].tag, 80042);
+	report_free(r);
+	return 0;
+}
