@@ -79,14 +79,14 @@ static __always_inline void time_flow(struct lineage_flow *flow, const struct do
 {
 	if (d->parts)
 		__sync_fetch_and_add(&flow->merged, 1);
-	else
-		__sync_fetch_and_add(&flow->requests, 1);
 	if (d->error)
 		__sync_fetch_and_add(&flow->errors, 1);
 	if (slot && slot->requeues)
 		__sync_fetch_and_add(&flow->requeues, slot->requeues);
-	if (!d->start_ns)
-		return; /* nobody keeps the times of this disk */
+	if (!d->start_ns) { /* nobody keeps the times of this disk */
+		__sync_fetch_and_add(&flow->untimed, 1);
+		return;
+	}
 	__sync_fetch_and_add(&flow->total_ns, d->total_ns);
 	if (d->device_ns)
 		__sync_fetch_and_add(&flow->device_ns, d->device_ns);
@@ -170,12 +170,11 @@ static __always_inline void collect(struct done *d, const struct lineage_slot *s
 }
 
 /* One bio of a request: bytes to its account, and the time if the one before was of another. */
-static __always_inline void bio_done(struct done *d)
+static __always_inline void bio_done(struct done *d, struct lineage_slot *slot)
 {
 	__u64 bio = d->bio, sector = GET(bio, bio, bi_iter.bi_sector);
 	__u32 size = GET(bio, bio, bi_iter.bi_size), index = 0;
 	__u32 bytes = size < d->left ? size : d->left;
-	struct lineage_slot *slot = slot_behind(d->cpu, bio);
 	struct lineage_flow *flow = NULL;
 
 	if (slot && sector - slot->sector > slot->size >> 9)
@@ -215,7 +214,7 @@ static long next_bio(__u32 i, struct done *d)
 	d->bio = number_of(&d->cpu->done_number, GET(bio, d->bio, bi_next));
 	if (!d->bio)
 		return 1;
-	bio_done(d);
+	bio_done(d, slot_behind(d->cpu, d->bio));
 	return 0;
 }
 
@@ -264,12 +263,12 @@ static __always_inline void request_done(struct lineage_cpu *c, struct request *
 	d.start_ns = rq->start_time_ns;
 	d.total_ns = since(d.start_ns, now);
 	d.bucket = lineage_bucket(d.total_ns);
-	slot = slot_of(d.bio);
+	slot = slot_behind(c, d.bio);
 	d.device_ns = since(slot && slot->issue_ns ? slot->issue_ns : rq->io_start_time_ns, now);
 	if (d.device_ns > d.total_ns)
 		d.device_ns = d.total_ns;
 	choose(&d, now, slot ? slot->requeues : 0);
-	bio_done(&d);
+	bio_done(&d, slot);
 	if (GET(bio, d.bio, bi_next)) {
 		bpf_loop(BIOS_MAX, next_bio, &d, 0);
 		if (d.bio && GET(bio, d.bio, bi_next))

@@ -77,14 +77,15 @@ struct lineage_flow {
 	char comm[LINEAGE_COMM];
 	__u32 pad;
 	__u64 line[5]; /* what follows changes with each request: cache lines of its own */
-	__u64 requests; /* that begin with this */
-	__u64 merged; /* ... or have it further on */
+	__u64 requests; /* that begin with this; user space's, from the two below and hist */
+	__u64 untimed; /* requests without a known latency, of both kinds, */
+	__u64 merged; /* ... and those that have this further on, of all */
 	__u64 bytes;
 	__u64 total_ns; /* from queued to completed, of those in hist */
 	__u64 device_ns; /* of these: from issued to completed, where that is known */
 	__u64 max_ns;
 	__u64 slow, errors, requeues;
-	__u64 line2[7];
+	__u64 line2[6];
 	__u32 hist[HIST_BUCKETS]; /* of those with a known latency */
 };
 

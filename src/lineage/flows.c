@@ -11,7 +11,7 @@
 /* An account as it was at the last look. */
 struct before {
 	uint32_t serial, rests;
-	uint64_t requests, merged, bytes, total_ns, device_ns, slow, errors, requeues;
+	uint64_t untimed, merged, bytes, total_ns, device_ns, slow, errors, requeues;
 	uint32_t hist[HIST_BUCKETS];
 };
 
@@ -44,8 +44,6 @@ static uint64_t since(const __u64 *now, uint64_t *before)
 /* False: nothing is new. */
 static bool added(struct lineage_flow *flow, struct before *b, struct lineage_flow *ret)
 {
-	bool some = false;
-
 	*ret = (struct lineage_flow){ .serial = flow->serial,
 				      .key = flow->key,
 				      .cgroup = flow->cgroup,
@@ -53,7 +51,7 @@ static bool added(struct lineage_flow *flow, struct before *b, struct lineage_fl
 				      .sharer = { flow->sharer[0], flow->sharer[1] } };
 	memcpy(ret->comm, flow->comm, sizeof(ret->comm));
 	ret->comm[sizeof(ret->comm) - 1] = '\0';
-	ret->requests = since(&flow->requests, &b->requests);
+	ret->untimed = since(&flow->untimed, &b->untimed);
 	ret->merged = since(&flow->merged, &b->merged);
 	ret->bytes = since(&flow->bytes, &b->bytes);
 	ret->total_ns = since(&flow->total_ns, &b->total_ns);
@@ -61,8 +59,7 @@ static bool added(struct lineage_flow *flow, struct before *b, struct lineage_fl
 	ret->slow = since(&flow->slow, &b->slow);
 	ret->errors = since(&flow->errors, &b->errors);
 	ret->requeues = since(&flow->requeues, &b->requeues);
-	some = ret->requests || ret->merged || ret->bytes || ret->errors;
-	if (!some)
+	if (!ret->untimed && !ret->total_ns && !ret->bytes && !ret->errors)
 		return false;
 	ret->max_ns = __atomic_exchange_n(&flow->max_ns, 0, __ATOMIC_RELAXED);
 	for (int i = 0; i < HIST_BUCKETS; i++) {
@@ -71,6 +68,8 @@ static bool added(struct lineage_flow *flow, struct before *b, struct lineage_fl
 		ret->hist[i] = value - b->hist[i];
 		b->hist[i] = value;
 	}
+	ret->requests = lineage_timed(ret) + ret->untimed;
+	ret->requests -= min_u64(ret->requests, ret->merged); /* read one after the other */
 	return true;
 }
 
