@@ -151,11 +151,30 @@ static __always_inline void classify(struct lineage_cpu *c, struct found *f, str
 	}
 }
 
+/* False: the task that submits it is behind it. */
+static __always_inline bool serves_fsync(struct found *f, struct task_struct *task)
+{
+	struct fsync_by *by = fsync_behind(task, f->key.dev);
+	bool own = !(task->flags & PF_KTHREAD); /* it writes the log itself */
+
+	if (own && (!by || by->who.pid != (__u32)task->tgid))
+		return false;
+	f->key.owner = LINEAGE_OWNER_none;
+	if (!by)
+		return true;
+	f->key.owner = by->others && !own ? LINEAGE_OWNER_shared : LINEAGE_OWNER_fsync;
+	f->who = by->who;
+	f->key.ino = by->ino;
+	f->key.gen = by->gen;
+	f->key.fs_dev = f->key.dev;
+	f->key.tag = by->who.tag;
+	f->key.pid = f->key.owner == LINEAGE_OWNER_fsync ? by->who.pid : 0;
+	return true;
+}
+
 /* Who is behind it; `who` is filled in only where it is not the current task. */
 static __always_inline void find_owner(struct found *f, struct task_struct *task, __u32 size)
 {
-	struct fsync_by *by;
-
 	f->key.owner = LINEAGE_OWNER_submitter;
 	if (f->key.class == LINEAGE_file && f->key.op == OP_WRITE) {
 		struct inode_id id = { f->key.ino, f->key.fs_dev, f->key.gen };
@@ -165,20 +184,8 @@ static __always_inline void find_owner(struct found *f, struct task_struct *task
 		f->key.pid = f->key.owner == LINEAGE_OWNER_dirtier ? f->who.pid : 0;
 		return;
 	}
-	if (f->key.class == LINEAGE_journal) {
-		by = fsync_behind(task, f->key.dev);
-		f->key.owner = LINEAGE_OWNER_none;
-		if (!by)
-			return;
-		f->key.owner = by->others ? LINEAGE_OWNER_shared : LINEAGE_OWNER_fsync;
-		f->who = by->who;
-		f->key.ino = by->ino;
-		f->key.gen = by->gen;
-		f->key.fs_dev = f->key.dev;
-		f->key.tag = by->who.tag;
-		f->key.pid = by->others ? 0 : by->who.pid;
+	if (f->key.class == LINEAGE_journal && serves_fsync(f, task))
 		return;
-	}
 	f->key.pid = task->tgid;
 	f->key.tag = lineage_tag_of((struct inode *)f->inode, task);
 }
