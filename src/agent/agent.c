@@ -455,6 +455,7 @@ int agent_stop(struct agent *a)
 
 	count_sites(a);
 	a->stopped_ns = clock_boot_ns();
+	storage_detach(a->storage);
 	capture_detach(a->capture);
 	tick(a); /* most of the work, while the kernel takes its time */
 	store_tidy(a->store);

@@ -82,6 +82,12 @@ void storage_free(struct storage *s)
 	free(s);
 }
 
+void storage_detach(struct storage *s)
+{
+	if (s)
+		lineage_detach(s->lineage);
+}
+
 /* ---- reading ---- */
 
 static bool is_worth_more(const struct lineage_event *a, const struct lineage_event *b)

@@ -30,6 +30,12 @@ struct lineage_opts {
 int lineage_open(const struct lineage_opts *opts, struct lineage **ret);
 void lineage_close(struct lineage *l);
 
+/*
+ * Stop counting. Waits for the kernel in a thread of its own, so that others can wait beside it; what was
+ * counted can still be read.
+ */
+void lineage_detach(struct lineage *l);
+
 /* What this kernel cannot show, in words; "": nothing. */
 const char *lineage_limits(const struct lineage *l);
 
