@@ -15,7 +15,7 @@ struct storage;
 struct storage *storage_new(bool wanted, double budget);
 void storage_free(struct storage *s);
 
-/* Stop counting, beside whatever else is stopped; what was counted can still be stored. */
+/* Stop counting, before the other probes are detached; what was counted can still be stored. */
 void storage_detach(struct storage *s);
 
 /* Between the ticks, so that the ring never fills. */

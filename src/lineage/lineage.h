@@ -31,8 +31,8 @@ int lineage_open(const struct lineage_opts *opts, struct lineage **ret);
 void lineage_close(struct lineage *l);
 
 /*
- * Stop counting. Waits for the kernel in a thread of its own, so that others can wait beside it; what was
- * counted can still be read.
+ * Stop counting; what was counted can still be read. Whoever came to a tracepoint last should leave it first:
+ * the kernel waits for a grace period where the first one goes and another stays.
  */
 void lineage_detach(struct lineage *l);
 

@@ -4,7 +4,6 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -26,8 +25,6 @@ struct lineage {
 	struct paths *paths;
 	const struct lineage_fns *fns; /* while reading */
 	uint64_t bad; /* records that were none */
-	pthread_t detacher;
-	bool detaches; /* that thread is to be waited for */
 	char limits[400];
 };
 
@@ -198,29 +195,15 @@ out:
 	return err;
 }
 
-static void *detach(void *arg)
-{
-	struct lineage *l = arg;
-
-	lineage_probe__detach(l->probe);
-	return NULL;
-}
-
 void lineage_detach(struct lineage *l)
 {
-	if (l->detaches)
-		return;
-	l->detaches = !pthread_create(&l->detacher, NULL, detach, l);
-	if (!l->detaches)
-		detach(l);
+	lineage_probe__detach(l->probe);
 }
 
 void lineage_close(struct lineage *l)
 {
 	if (!l)
 		return;
-	if (l->detaches)
-		pthread_join(l->detacher, NULL);
 	ring_buffer__free(l->ring);
 	if (l->shared)
 		munmap(l->shared, LINEAGE_FLOWS * sizeof(*l->shared));
