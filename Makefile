@@ -17,7 +17,7 @@ VERSION := 0.1.0
 PACKAGES_BUILD := gcc libc6-dev clang bpftool libbpf-dev libelf-dev zlib1g-dev libsqlite3-dev \
 	liblzma-dev libiberty-dev linux-libc-dev python3
 PACKAGES_TEST := sqlite3 clang-format clang-tidy cppcheck shellcheck codespell libclang-rt-14-dev \
-	binutils procps util-linux jq iproute2 e2fsprogs protobuf-compiler
+	binutils procps util-linux jq iproute2 e2fsprogs protobuf-compiler xfsprogs
 PACKAGES_VM := qemu-system-x86 busybox-static cpio e2fsprogs
 
 CFLAGS ?= -O2 -g
@@ -57,6 +57,7 @@ $(OUT)/unit: $(TESTS) $(MODS) $(OUT)/assets.o | $(OUT)/native/walk
 # ---- the probes
 
 $(patsubst %.c,$(OUT)/%.o,$(wildcard src/capture/capture*.c) src/capture/throttle.c): $(OUT)/probe.skel.h
+$(OUT)/src/lineage/load.o: $(OUT)/lineage.skel.h
 $(OUT)/%.o: %.c
 	mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CFLAGS) -c $< -o $@
@@ -73,6 +74,10 @@ $(OUT)/tags.skel.h: $(OUT)/probe/tags.bpf.o
 $(OUT)/probe.skel.h: $(OUT)/probe/probe.bpf.o
 	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/probe.bpf.o $^
 	$(BPFTOOL) gen skeleton $(OUT)/probe.bpf.o name probe >$@
+$(OUT)/lineage.skel.h: $(OUT)/probe/lineage.bpf.o
+	$(call say,SKEL,$@) $(BPFTOOL) gen object $(OUT)/lineage.bpf.o $^
+	{ echo '/* NOLINTBEGIN: not ours */' && $(BPFTOOL) gen skeleton $(OUT)/lineage.bpf.o name lineage_probe && \
+		echo '/* NOLINTEND */'; } >$@
 
 # ---- the simulated GPU; see test/sim/README.md
 
@@ -147,7 +152,7 @@ FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,unde
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c \
 	$(wildcard $(addsuffix /*.c,$(addprefix src/,base decode chain rank tenant step native python tag integrity))) \
 	src/store/hist.c src/gpu/decode.c src/gpu/xid.c \
-	$(addprefix src/export/,container.c proto.c) \
+	$(addprefix src/export/,container.c proto.c) $(addprefix src/lineage/,check.c paths.c) \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
 	usdt.c names.c system.c environ.c trouble.c))
 $(OUT)/fuzz/%.o: %.c
@@ -164,12 +169,12 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe helper include test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run demo/record test/soak test/run test/vm/run test/vm/lib.sh test/vm/init $(wildcard test/vm/jobs/*.sh) test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
+SCRIPTS  := test/bench/io .ci/run demo/record test/soak test/run test/vm/run test/vm/lib.sh test/vm/init $(wildcard test/vm/jobs/*.sh) test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
 	test/gpu/overhead test/gpu/surface test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
-lint: $(OUT)/probe.skel.h $(OUT)/tags.skel.h
+lint: $(OUT)/probe.skel.h $(OUT)/tags.skel.h $(OUT)/lineage.skel.h
 	$(call say,LINT,format) clang-format --dry-run -Werror $(C_FILES)
 	$(call say,LINT,includes) tools/check-includes
 	$(call say,LINT,size) tools/check-size
@@ -234,6 +239,8 @@ bench-export: $(OUT)/bench/export_bench
 	$(OUT)/bench/export_bench $(or $(CALLS),1000000)
 bench-python: all sim
 	sh test/bench/python $(OUT)
+bench-io: all
+	sh test/bench/io $(OUT) $(ROUNDS)
 # What test/gpu/run, test/gpu/overhead and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
 		$(OUT)/bench/libcudart.so.0 sim
@@ -244,7 +251,7 @@ gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
-.PHONY: all sim setup setup-test demo test e2e lab vmtest soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean bench-export
+.PHONY: all sim setup setup-test demo test e2e lab vmtest soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean bench-export bench-io
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -56,11 +56,26 @@ struct super_block {
 	unsigned int s_dev;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+};
+
 struct inode {
 	unsigned short i_mode;
 	unsigned int i_rdev;
+	unsigned int i_nlink;
+	unsigned int i_generation;
 	unsigned long i_ino;
 	struct super_block *i_sb;
+	struct hlist_head i_dentry;
 };
 
 struct qstr {
@@ -70,6 +85,10 @@ struct qstr {
 struct dentry {
 	struct dentry *d_parent;
 	struct qstr d_name;
+	struct hlist_bl_node d_hash; /* pprev is NULL: no longer to be found */
+	union {
+		struct hlist_node d_alias;
+	} d_u;
 };
 
 struct path {
@@ -140,8 +159,43 @@ struct socket {
 	struct sock *sk;
 };
 
+struct gendisk;
+
 struct block_device {
 	unsigned int bd_dev;
+	struct gendisk *bd_disk;
+};
+
+struct gendisk {
+	struct block_device *part0; /* all of it */
+};
+
+struct bvec_iter {
+	unsigned long long bi_sector;
+	unsigned int bi_size, bi_idx, bi_bvec_done;
+};
+
+struct bio_vec {
+	struct page *bv_page;
+	unsigned int bv_len, bv_offset;
+};
+
+struct blkcg_gq;
+
+struct bio {
+	struct bio *bi_next;
+	struct block_device *bi_bdev;
+	unsigned int bi_opf;
+	unsigned short bi_vcnt;
+	struct bvec_iter bi_iter;
+	void *bi_end_io;
+	void *bi_private;
+	struct bio_vec *bi_io_vec;
+	struct blkcg_gq *bi_blkg;
+};
+
+struct blk_mq_hw_ctx {
+	unsigned int queue_num;
 };
 
 struct blkcg {
@@ -152,15 +206,94 @@ struct blkcg_gq {
 	struct blkcg *blkcg;
 };
 
-struct bio {
-	struct blkcg_gq *bi_blkg;
+struct request {
+	struct blk_mq_hw_ctx *mq_hctx;
+	unsigned int cmd_flags;
+	int tag;
+	unsigned int __data_len;
+	unsigned long long __sector;
+	struct bio *bio;
+	struct block_device *part;
+	unsigned long long start_time_ns, io_start_time_ns;
 };
 
-struct request {
-	struct block_device *part;
-	struct bio *bio;
-	unsigned int __data_len;
-	unsigned long long start_time_ns;
+struct page {
+	unsigned long compound_head;
+};
+
+struct xarray {
+	unsigned int xa_flags;
+};
+
+struct address_space {
+	struct inode *host;
+	struct xarray i_pages;
+};
+
+struct folio {
+	struct address_space *mapping;
+	unsigned long index;
+};
+
+struct kiocb {
+	struct file *ki_filp;
+	long long ki_pos;
+};
+
+struct iomap_dio {
+	struct kiocb *iocb;
+	long long size;
+};
+
+struct buffer_head {
+	void *b_end_io;
+};
+
+struct io_wq_work {
+	unsigned int flags;
+};
+
+struct io_worker {
+	struct io_wq_work *cur_work;
+};
+
+struct io_uring_task {
+	struct task_struct *task;
+};
+
+struct io_kiocb {
+	struct io_uring_task *tctx;
+	struct io_wq_work work;
+};
+
+struct io_kiocb___old { /* before 6.12 */
+	struct task_struct *task;
+};
+
+struct journal_s {
+	struct block_device *j_fs_dev;
+};
+
+struct transaction_s {
+	unsigned int t_tid;
+};
+
+struct ext4_inode_info {
+	struct inode vfs_inode;
+	unsigned int i_sync_tid;
+};
+
+struct xfs_inode {
+	struct inode i_vnode;
+};
+
+enum req_flag_bits {
+	__REQ_RAHEAD = 19,
+};
+
+enum pageflags {
+	PG_locked = 0,
+	PG_writeback = 1,
 };
 
 struct kobject {
@@ -233,6 +366,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	void *reclaim_state;
 	void *bpf_storage; /* NULL: nobody keeps anything for this task */
+	void *worker_private; /* of a thread that works for an io_uring: struct io_worker */
 	struct thread_struct thread;
 	struct uprobe_task *utask;
 	bool throttled; /* 6.18: quota is enforced per task */
@@ -260,9 +394,12 @@ enum cgroup_subsys_id {
 	pids_cgrp_id = 6,
 };
 
+#define TASK_UNINTERRUPTIBLE 0x02
 #define TASK_STOPPED_OR_TRACED 0x0c
 #define TASK_WAKING 0x200
 #define PF_EXITING 0x4
+#define PF_IO_WORKER 0x10
+#define PF_WQ_WORKER 0x20
 #define PF_MEMALLOC 0x800
 #define PF_KTHREAD 0x200000
 
@@ -270,6 +407,7 @@ enum cgroup_subsys_id {
 #define S_IFREG 0100000
 #define S_IFSOCK 0140000
 #define S_IFCHR 0020000
+#define S_IFBLK 0060000
 #define S_IFIFO 0010000
 #define ANON_INODE_MAGIC 0x09041934
 #define AF_UNIX 1

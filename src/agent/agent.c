@@ -246,6 +246,7 @@ static void look_back(struct agent *a)
 	agent_stored(a, rhythm_read(a->rhythm, a->capture, a->roster, a->idling, a->store));
 	agent_stored(a, stalls_judge(a->stalls, a->waits, a->store));
 	agent_stored(a, gpus_read(a->gpus, a->capture, a->store, now));
+	storage_read(a->storage);
 	idling_judge(a->idling, a->waits, a->ending ? a->stopped_ns : now, a->ending);
 }
 
@@ -269,6 +270,7 @@ static void tick(struct agent *a)
 	agent_stored(a, rhythm_store(a->rhythm, a->roster, a->store, a->now));
 	agent_stored(a, idling_store(a->idling, a->roster, a->lines, a->store, a->now));
 	agent_stored(a, hostside_store(a->hostside, a->capture, a->store, a->now));
+	agent_stored(a, storage_store(a->storage, a->store, a->now));
 	agent_stored(a, ranks_store(a->ranks, a->capture, a->now, a->ending));
 	agent_note_coverage(a);
 	agent_note_moves(a);
@@ -395,6 +397,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->idling = idling_new();
 	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
 	a->hostside = hostside_new(a->tenants);
+	a->storage = storage_new(!opts->no_io, opts->capture.budget);
 	a->gpus = gpus_new(!opts->no_gpu_samples, opts->nvml);
 	a->ranks = ranks_new(a->store);
 	a->kernels = kernels_new(a->lines);
@@ -458,6 +461,7 @@ int agent_stop(struct agent *a)
 
 	count_sites(a);
 	a->stopped_ns = clock_boot_ns();
+	storage_detach(a->storage);
 	capture_detach(a->capture);
 	tagging_stop(a->tagging);
 	tick(a); /* most of the work, while the kernel takes its time */
@@ -481,6 +485,7 @@ void agent_close(struct agent *a)
 	idling_free(a->idling);
 	stalls_free(a->stalls);
 	hostside_free(a->hostside);
+	storage_free(a->storage);
 	gpus_free(a->gpus);
 	ranks_free(a->ranks);
 	kernels_free(a->kernels);

@@ -23,6 +23,7 @@ struct agent_opts {
 	const char *node; /* NULL: the host's name */
 	bool no_gpu_samples; /* NVML is not asked */
 	const char *nvml; /* its library; NULL: where it usually is */
+	bool no_io; /* disk requests are not followed to their files */
 };
 
 /* Called by the kernel side: why the lines of a process cannot be read; "": they can. */

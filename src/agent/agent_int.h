@@ -18,6 +18,7 @@
 #include "agent/rhythm.h"
 #include "agent/roster.h"
 #include "agent/stalls.h"
+#include "agent/storage.h"
 #include "agent/tagging.h"
 #include "agent/tenants.h"
 #include "agent/waits.h"
@@ -67,6 +68,8 @@ struct agent {
 	struct idling *idling;
 	struct stalls *stalls;
 	struct hostside *hostside;
+	struct storage *storage; /* NULL: not wanted, or not to be had */
+	uint64_t storage_ns; /* what it had cost at the last account */
 	struct gpus *gpus;
 	struct ranks *ranks;
 	struct incidents *incidents;

@@ -36,13 +36,15 @@ void agent_note_cost(struct agent *a)
 		.switch_ns = now.switch_ns[SWITCH_followed] - old->switch_ns[SWITCH_followed],
 		.related_ns = now.switch_ns[SWITCH_related] - old->switch_ns[SWITCH_related],
 		.other_ns = now.switch_ns[SWITCH_other] - old->switch_ns[SWITCH_other] +
-			    now.foreign_ns - old->foreign_ns,
+			    now.foreign_ns - old->foreign_ns + storage_cost_ns(a->storage) -
+			    a->storage_ns,
 		.agent_ns = a->last.agent_ns,
 		.cpus_ns = (a->now - a->cost_ns) * (uint64_t)capture_cpus(a->capture),
 		.worst_pct = 100 * (now.worst_ns - old->worst_ns) / (double)(a->now - a->cost_ns),
 		.budget_pct = 100 * a->opts.capture.budget,
 	};
 	a->spent = now;
+	a->storage_ns = storage_cost_ns(a->storage);
 	a->cost_ns = a->now;
 	a->last.probe_ns = c->launch_ns + c->call_ns + c->stepped_ns + c->record_ns + c->stack_ns +
 			   c->switch_ns + c->related_ns;

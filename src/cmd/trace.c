@@ -17,8 +17,8 @@
 static struct {
 	const char *db, *node, *attach, *nvml, *budget;
 	uint64_t duration, pid, slow, ring;
-	bool json, record_all, no_db, stack, gpu_samples;
-} args = { .stack = true, .gpu_samples = true };
+	bool json, record_all, no_db, stack, gpu_samples, io;
+} args = { .stack = true, .gpu_samples = true, .io = true };
 
 #define AT(field) offsetof(__typeof__(args), field)
 
@@ -39,6 +39,8 @@ static const struct opt opts[] = {
 	  "find the line of Python of calls and waits (default; --stack=false: do not look)" },
 	{ "gpu-samples", 0, OPT_FLAG, AT(gpu_samples), NULL,
 	  "ask NVML once a second how the GPUs are (default; --gpu-samples=false: do not)" },
+	{ "io", 0, OPT_FLAG, AT(io), NULL,
+	  "follow disk requests to their files and owners (default; --io=false: do not)" },
 	{ "nvml", 0, OPT_STR, AT(nvml), "FILE",
 	  "the library to ask (default: libnvidia-ml.so.1 of the loader and the usual places)" },
 	{ "budget", 0, OPT_STR, AT(budget), "PCT",
@@ -110,6 +112,7 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 		.node = args.node,
 		.no_gpu_samples = !args.gpu_samples,
 		.nvml = args.nvml,
+		.no_io = !args.io,
 		.capture = {
 			.only_pid = (int)args.pid,
 			.slow_ns = args.slow,

@@ -114,6 +114,14 @@ struct thing {
 	char name[128];
 };
 
+/* What a disk did for the file that a finding is about, of all requests in the time. name "": not known. */
+struct finding_disk {
+	char name[32], owner[COMM_LEN]; /* owner: who read or wrote the data */
+	uint64_t requests, bytes, p99_ns, max_ns, offset; /* offset: of the longest, in the file */
+	uint32_t owner_pid; /* 0: not known, or several */
+	bool has_offset;
+};
+
 /* What a finding lost with this stack on the thread that waited, or without one for a reason. */
 struct stack_share {
 	uint64_t stack, ns;
@@ -137,6 +145,7 @@ struct finding {
 	bool ranked, by_ranked;
 	bool counted; /* `count` is of waits, though there is no chain */
 	struct thing object;
+	struct finding_disk disk;
 	struct culprit culprit[CULPRITS_MAX];
 	struct cgroup_share group[GROUPS_MAX]; /* of all culprits, those not shown too */
 	int culprits, groups;

@@ -99,6 +99,9 @@ const char *line_why(const struct line *line, const char *python_note);
 struct json;
 void json_own_cause(struct json *j, const struct finding *f);
 
+/* print_json_disk.c: what a disk did for the file, where it is known. */
+void json_disk(struct json *j, const struct finding *f);
+
 /* print_lines.c: parts of the text. */
 void print_where(const struct finding *f, FILE *out);
 void print_stacks(const struct explanation *e, const struct finding *f, FILE *out);

@@ -189,6 +189,19 @@ struct shed_facts {
 	uint64_t calls; /* how many there were in it: an estimate */
 };
 
+/* Requests of disks for one file; ino 0: all of a disk, whose number is fs_dev. */
+struct io_facts {
+	uint64_t ino, fs_dev;
+	uint64_t requests, bytes, timed, max_ns;
+	uint64_t worst_ns, worst_offset; /* of those told one by one, */
+	bool has_worst; /* ... if there is one */
+	bool writes;
+	uint32_t owner_pid;
+	uint64_t owner_bytes;
+	char disk[32], owner[COMM_LEN];
+	uint32_t hist[HIST_BUCKETS];
+};
+
 struct facts {
 	struct window window;
 	struct thread_facts *thread; /* by process */
@@ -208,9 +221,10 @@ struct facts {
 	struct gpu_error *gpu_error; /* by time */
 	int belongings, gpus, gpu_errors;
 	struct coll_facts *coll; /* by hash, then sequence number: a meeting is together */
-	int colls, disk_uses;
+	int colls, disk_uses, ios;
 	struct shed_facts *shed; /* by time */
 	struct disk_use *disk_use; /* by time */
+	struct io_facts *io;
 	int sheds;
 	int kills, resends, failures; /* of events; failures: of devices */
 	uint64_t lost_stops; /* history that was overwritten before it was read */
@@ -225,6 +239,14 @@ int load_ranks(struct store *s, struct window w,
 /* load_gpu.c: the part of that which is about GPUs. */
 int facts_load_gpus(struct store *s, struct facts *f);
 void facts_release_gpus(struct facts *f);
+
+/* load_io.c: disk requests by file. */
+int facts_load_io(struct store *s, struct facts *f);
+const struct io_facts *facts_io(const struct facts *f, uint64_t ino, uint64_t fs_dev, bool writes);
+/* Fill in what the disk did for the file of the finding's chain. */
+void finding_disk(const struct facts *f, bool writes, struct finding *ret);
+/* ... in words, for the basis; what is not known is said. Returns dst. */
+char *finding_disk_text(const struct finding *f, char *dst, size_t cap);
 
 /*
  * gpus.c: does this process compute on this GPU? Where there is but one and it does not say (or counts

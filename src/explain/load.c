@@ -542,13 +542,11 @@ int facts_load(struct store *s, struct window w, struct facts *ret)
 	if (!err)
 		err = store_each_system(s, w, on_system, &l);
 	if (!err)
-		err = facts_load_gpus(s, ret);
-	if (!err)
 		err = store_each_loss(s, w, on_loss, &l);
-	if (!err)
-		err = load_ranks(s, w, ret);
-	if (!err)
-		err = facts_load_shed(s, ret);
+	err = err ? err : facts_load_gpus(s, ret);
+	err = err ? err : facts_load_io(s, ret);
+	err = err ? err : load_ranks(s, w, ret);
+	err = err ? err : facts_load_shed(s, ret);
 	if (err) {
 		facts_release(ret);
 		return err;
@@ -587,5 +585,6 @@ void facts_release(struct facts *f)
 	facts_release_gpus(f);
 	free(f->coll);
 	free(f->shed);
+	free(f->io);
 	*f = (struct facts){ 0 };
 }

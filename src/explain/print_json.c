@@ -118,6 +118,7 @@ static void json_object(struct json *j, const struct finding *f)
 	json_open(j, "object", '{');
 	if (f->object.name[0])
 		json_str(j, thing_key(&f->object), f->object.name);
+	json_disk(j, f);
 	if (f->by_ranked) {
 		json_i64(j, "rank", f->by_rank);
 		json_str(j, "node", f->node);
@@ -170,10 +171,10 @@ static void json_hops(struct json *j, const struct explanation *e, const struct 
 		json_str(j, "object", object_names[hop->object]);
 		json_str(j, "name", hop->name);
 		json_str(j, "ended_by", waker_names[hop->by]);
-		if (hop->irq >= 0) {
+		if (hop->irq >= 0)
 			json_i64(j, "irq", hop->irq);
+		if (hop->irq >= 0 || hop->device[0])
 			json_str(j, "device", hop->device);
-		}
 		json_line(j, &f->hop_line[h], hop->pid == f->pid ? f->python_note : "");
 		json_stack(j, e, f->hop_line[h].stack);
 		json_u64(j, "ns", f->hop_ns[h]);

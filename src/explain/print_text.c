@@ -138,6 +138,9 @@ static void print_finding(const struct explanation *e, const struct finding *f, 
 		format_ns(of, sizeof(of), f->affected_ns), f->lost_pct);
 	if (f->object.name[0])
 		fprintf(out, "          %s %s\n", thing_key(&f->object), f->object.name);
+	if (f->disk.name[0] && f->disk.owner_pid)
+		fprintf(out, "          on disk %s, data of %s (pid %u)\n", f->disk.name,
+			f->disk.owner, f->disk.owner_pid);
 	print_culprits(e, f, out);
 	if (f->own.cause)
 		fprintf(out, "          which is late itself by %s: %s\n", f->own.cause,

@@ -29,6 +29,7 @@ static const struct hop *server_of(const struct finding *f)
 static void say_basis(const struct measured *m, bool served, struct finding *ret)
 {
 	const char *how = "";
+	char disk[160];
 
 	if (ret->evidence == EVIDENCE_INFERRED)
 		how = served ? "page faults that another process ended; "
@@ -36,7 +37,7 @@ static void say_basis(const struct measured *m, bool served, struct finding *ret
 	snprintf(ret->basis, sizeof(ret->basis), "%s%d file%s by name; %s", how, m->objects,
 		 m->objects == 1 ? "" : "s",
 		 served ? "the process that serves them ended the waits"
-			: "whether the disk is slow or others keep it busy is not told here");
+			: finding_disk_text(ret, disk, sizeof(disk)));
 }
 
 static void say_who(const struct thread_facts *t, const char *what, bool served,
@@ -65,6 +66,8 @@ bool rule_disk_read(const struct facts *f, const struct thread_facts *first, int
 		measured_finding(f, &q, &m, ret);
 		what = ret->object.name[0] ? ret->object.name : "a file";
 		server = server_of(ret);
+		if (!server)
+			finding_disk(f, false, ret);
 		say_who(m.thread, what, server, ret);
 		say_basis(&m, server, ret);
 		if (server)

@@ -9,9 +9,11 @@ bool rule_disk_write(const struct facts *f, const struct thread_facts *first, in
 	struct measured m;
 	bool found = measure(f, first, n, &q, &m);
 	const char *what;
+	char disk[160];
 
 	if (found) {
 		measured_finding(f, &q, &m, ret);
+		finding_disk(f, true, ret);
 		what = ret->object.name[0] ? ret->object.name : "a file";
 		if (ret->culprits && ret->culprit[0].pid != m.thread->pid)
 			snprintf(ret->title, sizeof(ret->title),
@@ -22,11 +24,8 @@ bool rule_disk_write(const struct facts *f, const struct thread_facts *first, in
 			snprintf(ret->title, sizeof(ret->title),
 				 "Disk write: %s waited until %.80s was written",
 				 m.thread->process_comm, what);
-		snprintf(
-			ret->basis, sizeof(ret->basis),
-			"%d file%s by name; whether the disk is slow or others keep it busy is not "
-			"told here",
-			m.objects, m.objects == 1 ? "" : "s");
+		snprintf(ret->basis, sizeof(ret->basis), "%d file%s by name; %s", m.objects,
+			 m.objects == 1 ? "" : "s", finding_disk_text(ret, disk, sizeof(disk)));
 		add_fix(ret,
 			"write %.100s in the background: a thread or process of its own, from a copy, so "
 			"that the loop goes on meanwhile",

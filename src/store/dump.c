@@ -62,6 +62,8 @@ static const char *const tables[] = {
 	"tag_target",
 	"checkpoint",
 	"checkpoint_event",
+	"io_second",
+	"io_request",
 };
 
 static void dump_text(FILE *out, const char *text)

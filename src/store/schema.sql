@@ -698,6 +698,73 @@ CREATE TABLE checkpoint_event(
 );
 CREATE INDEX checkpoint_event_of ON checkpoint_event(checkpoint, at_ns);
 
+-- Storage lineage: disk requests counted in full, by disk, file and owner. The rows of a second add up; of
+-- many files in one second the smaller ones share a row of their owner.
+CREATE TABLE io_second(
+	run INTEGER NOT NULL REFERENCES run(id),
+	at_ns INTEGER NOT NULL, -- end of the interval
+	dev INTEGER NOT NULL, -- the disk, as the kernel numbers it: major << 20 | minor
+	disk INTEGER NOT NULL REFERENCES string(id), -- its name: nvme0n1
+	op TEXT NOT NULL, -- read, write, flush, discard, ...
+	class TEXT NOT NULL, -- file, direct, metadata, journal, swap, raw, flush, other, unknown
+	fs TEXT NOT NULL, -- ext4, xfs; '' = not known
+	fs_dev INTEGER NOT NULL, -- the file system, numbered as dev
+	ino INTEGER NOT NULL, -- 0 = no file, or many
+	gen INTEGER NOT NULL, -- of the inode, whose number is used again
+	file INTEGER NOT NULL REFERENCES string(id), -- path; in parentheses what is known instead
+	owner TEXT NOT NULL, -- how it is known: submitter, dirtier, fsync; shared, none: it is not
+	pid INTEGER NOT NULL, -- the owner; 0 = not known, or shared
+	comm INTEGER NOT NULL REFERENCES string(id),
+	cgroup INTEGER NOT NULL REFERENCES string(id), -- '' = not known
+	tag INTEGER NOT NULL, -- 0 = none
+	readahead INTEGER NOT NULL, -- 1: nobody had asked for it yet
+	requests INTEGER NOT NULL, -- that begin with this
+	merged INTEGER NOT NULL, -- ... or have it further on
+	bytes INTEGER NOT NULL,
+	timed INTEGER NOT NULL, -- of both: with a known latency, of which the following are
+	total_ns INTEGER NOT NULL, -- from queued to completed
+	max_ns INTEGER NOT NULL,
+	slow INTEGER NOT NULL, -- see io_request
+	errors INTEGER NOT NULL,
+	requeues INTEGER NOT NULL,
+	hist BLOB NOT NULL -- of total_ns
+);
+CREATE INDEX io_second_at ON io_second(at_ns);
+
+-- Single requests: slow or failed, and some others. One whose bios belong to several has a row for each.
+CREATE TABLE io_request(
+	run INTEGER NOT NULL REFERENCES run(id),
+	done_ns INTEGER NOT NULL, -- completed
+	total_ns INTEGER NOT NULL, -- from queued to completed
+	device_ns INTEGER, -- of that: from issued; NULL: not known
+	because INTEGER NOT NULL, -- bits: 1 slow, 2 failed or given to the disk again, 4 sampled
+	part INTEGER NOT NULL, -- 0 = the beginning of a request
+	dev INTEGER NOT NULL,
+	disk INTEGER NOT NULL REFERENCES string(id),
+	queue INTEGER NOT NULL, -- of the hardware
+	rq_tag INTEGER NOT NULL, -- the driver's number of the request; -1 = none
+	op TEXT NOT NULL,
+	flags INTEGER NOT NULL, -- of the block layer
+	sector INTEGER NOT NULL,
+	bytes INTEGER NOT NULL,
+	class TEXT NOT NULL,
+	fs_dev INTEGER NOT NULL,
+	ino INTEGER NOT NULL,
+	gen INTEGER NOT NULL,
+	file INTEGER NOT NULL REFERENCES string(id),
+	file_offset INTEGER NOT NULL,
+	owner TEXT NOT NULL,
+	pid INTEGER NOT NULL,
+	tid INTEGER NOT NULL,
+	comm INTEGER NOT NULL REFERENCES string(id),
+	submitter_pid INTEGER NOT NULL, -- often the flusher; 0 = not known
+	submitter_tid INTEGER NOT NULL,
+	tag INTEGER NOT NULL,
+	requeues INTEGER NOT NULL,
+	error INTEGER NOT NULL -- status of the block layer; 0 = fine
+);
+CREATE INDEX io_request_done ON io_request(done_ns);
+
 CREATE TABLE loss(
 	run INTEGER NOT NULL REFERENCES run(id),
 	at_ns INTEGER NOT NULL,
@@ -730,7 +797,7 @@ CREATE TABLE cost_second(
 	stack_ns INTEGER NOT NULL, -- looking at stacks: measured
 	switch_ns INTEGER NOT NULL, -- context switches of traced processes: one of 64 is measured
 	related_ns INTEGER NOT NULL, -- ... of processes that they wait for
-	other_ns INTEGER NOT NULL, -- ... of everybody else, and hits of processes that are not traced
+	other_ns INTEGER NOT NULL, -- ... of everybody else, hits of processes that are not traced, disk requests
 	agent_ns INTEGER NOT NULL, -- CPU time of the agent
 	cpus_ns INTEGER NOT NULL, -- the interval times the number of CPUs
 	worst_pct REAL NOT NULL, -- of the process that paid most, of its time
@@ -741,7 +808,7 @@ CREATE TABLE cost_second(
 -- What was not looked at for a while, to cost no more than was allowed.
 CREATE TABLE shed(
 	run INTEGER NOT NULL REFERENCES run(id),
-	what TEXT NOT NULL, -- launches, stacks, detail
+	what TEXT NOT NULL, -- launches, stacks, detail; io: disk requests, which are counted without a file then
 	from_ns INTEGER NOT NULL,
 	to_ns INTEGER NOT NULL,
 	cost_pct REAL NOT NULL, -- of the process that paid most, which made it necessary
@@ -782,6 +849,19 @@ JOIN string AS comm ON comm.id = process.comm
 JOIN run ON run.id = process.run
 JOIN node ON node.id = run.node
 GROUP BY process.id, k.name, k.library;
+
+-- Disk requests by file and owner, in words.
+CREATE VIEW io_files AS
+SELECT node.name AS node, disk.text AS disk, op, class, file.text AS file, comm.text AS comm, pid, owner, tag,
+	sum(requests + merged) AS requests, sum(bytes) AS bytes, sum(total_ns) AS total_ns,
+	max(max_ns) AS max_ns, sum(slow) AS slow, sum(errors) AS errors
+FROM io_second
+JOIN string AS disk ON disk.id = io_second.disk
+JOIN string AS file ON file.id = io_second.file
+JOIN string AS comm ON comm.id = io_second.comm
+JOIN run ON run.id = io_second.run
+JOIN node ON node.id = run.node
+GROUP BY node.id, io_second.dev, op, class, io_second.file, pid, owner, tag;
 
 CREATE VIEW op_totals AS
 SELECT node.name AS node, process.pid AS pid, string.text AS comm, op.symbol AS op,

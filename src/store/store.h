@@ -224,6 +224,29 @@ struct incident_row {
 /* Of one that exists cause, pid and comm stay; its time and loss only grow. -ENOENT: it is gone. */
 int store_incident(struct store *s, struct incident_row *row);
 
+/* Storage lineage; see schema.sql. Strings that are not known are "". */
+struct io_what {
+	const char *disk, *op, *class, *fs, *file, *owner, *comm, *cgroup;
+	uint32_t dev, fs_dev, gen, pid;
+	uint64_t ino, tag;
+	bool readahead;
+};
+struct io_counts {
+	uint64_t requests, merged, bytes, timed, total_ns, max_ns, slow, errors, requeues;
+	uint32_t hist[HIST_BUCKETS];
+};
+int store_io_second(struct store *s, uint64_t at_boot_ns, const struct io_what *what,
+		    const struct io_counts *counts);
+
+struct io_single {
+	uint64_t done_ns; /* boot time where it is written, wall time where it is read */
+	uint64_t total_ns, device_ns; /* device_ns 0: not known */
+	uint64_t sector, bytes, file_offset;
+	uint32_t because, part, queue, flags, tid, submitter_pid, submitter_tid, requeues, error;
+	int32_t rq_tag;
+};
+int store_io_request(struct store *s, const struct io_what *what, const struct io_single *one);
+
 struct account_row {
 	uint64_t seen, submitted, filtered, dropped, received;
 	uint64_t probe_ns, agent_ns, traced_ns;
@@ -505,6 +528,38 @@ int store_each_gpu_error(struct store *s, struct window w,
 /* Those seen in the window, oldest first. */
 int store_each_incident(struct store *s, struct window w,
 			int (*fn)(const struct incident_row *, void *), void *arg);
+
+struct io_second_info {
+	uint64_t at_ns;
+	struct io_what what; /* without a cgroup */
+	struct io_counts counts;
+};
+/* By time. */
+int store_each_io_second(struct store *s, struct window w,
+			 int (*fn)(const struct io_second_info *, void *), void *arg);
+
+struct io_request_info {
+	struct io_what what; /* without fs and cgroup */
+	struct io_single one;
+};
+/* The longest first; those that failed before all others. */
+int store_each_io_request(struct store *s, struct window w, int limit,
+			  int (*fn)(const struct io_request_info *, void *), void *arg);
+
+/* Waits of chains that end at a file or disk, in the window; idle: those in which the GPU had nothing to do. */
+struct io_wait_info {
+	uint64_t at_ns, ns, count, max_ns, stack;
+	const char *state, *name, *comm,
+		*process_comm; /* comm: of the thread that waited for the file */
+	uint32_t pid, tid; /* of that thread */
+	uint32_t process_pid; /* of the process that makes the traced calls */
+	uint64_t ino, fs_dev; /* 0: not known */
+};
+int store_each_io_wait(struct store *s, struct window w, bool idle,
+		       int (*fn)(const struct io_wait_info *, void *), void *arg);
+
+/* When steps of that number were, of any thread, with one step to either side. -ENOENT: none is stored. */
+int store_step_window(struct store *s, uint64_t n, struct window *ret);
 
 struct loss_row {
 	const char *reason;

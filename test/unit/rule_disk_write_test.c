@@ -46,3 +46,39 @@ TEST(disk_write_is_silent_when_only_others_write)
 	CHECK_NONE(&scene);
 	return 0;
 }
+
+/* The disk's own account of the file, where it is known, is part of the proof. */
+TEST(disk_write_says_what_the_disk_did_for_the_file)
+{
+	struct io_facts io = { .ino = 12,
+			       .fs_dev = 7,
+			       .writes = true,
+			       .requests = 9,
+			       .bytes = 4096,
+			       .timed = 9,
+			       .max_ns = 80 * MS,
+			       .owner_pid = TRAINER,
+			       .disk = "nvme0n1" };
+	struct hop hop = named(self(STATE_FSYNC, WAKER_kthread), OBJECT_file, "/ckpt/model.pt");
+	struct finding f;
+
+	io.hist[hist_bucket(io.max_ns)] = 9;
+	hop.obj = 12;
+	hop.obj2 = 7;
+	scene_init(&scene);
+	scene_stalls(&scene, CHAIN(hop), 350 * MS);
+	scene.f.io = &io;
+	scene.f.ios = 1;
+	CHECK(scene_judge(&scene, rule_disk_write, &f));
+	CHECK_STR(f.disk.name, "nvme0n1");
+	CHECK_U64(f.disk.owner_pid, TRAINER);
+	CHECK(strstr(f.basis, "nvme0n1 had 9 requests of it (4 KiB)"));
+	CHECK_STR(f.chain.hop[0].device, "nvme0n1");
+	io.writes = false; /* reads of it are another matter */
+	CHECK(scene_judge(&scene, rule_disk_write, &f));
+	CHECK_STR(f.disk.name, "");
+	CHECK(strstr(f.basis, "not told here"));
+	scene.f.io = NULL;
+	scene.f.ios = 0;
+	return 0;
+}

@@ -89,6 +89,19 @@ static int fill_stacks(struct store *s, int64_t thread, uint32_t i)
 	return 0;
 }
 
+static int fill_io(struct store *s, uint32_t i)
+{
+	const char *text = hostile[i];
+	struct io_what what = { text, text, text, text, text,       text,       text, text,
+				i,    i,    i,    i,    UINT64_MAX, 1ull << 63, i & 1 };
+	struct io_counts counts = { .requests = i, .bytes = UINT64_MAX, .hist = { i, 0, 1 } };
+	struct io_single one = { .done_ns = i, .device_ns = i, .rq_tag = -1, .error = i };
+
+	CHECK(!store_io_second(s, i, &what, &counts));
+	CHECK(!store_io_request(s, &what, &one));
+	return 0;
+}
+
 static int fill_host(struct store *s, uint32_t i)
 {
 	struct host_key key = { i % HOST_COUNT, i, UINT64_MAX };
@@ -241,7 +254,7 @@ static int fill(struct store *s)
 		CHECK(!store_kernel_second(s, kernel.id, i, i));
 		CHECK(!store_memory_second(s, process, i, &memory, &balance));
 		if (fill_tags(s, i) || fill_waits(s, thread, i) || fill_host(s, i) ||
-		    fill_gpus(s, i) || fill_stacks(s, thread, i) ||
+		    fill_io(s, i) || fill_gpus(s, i) || fill_stacks(s, thread, i) ||
 		    fill_ranks(s, process, thread, i))
 			return 1;
 	}
@@ -351,6 +364,8 @@ static const char *const tables[] = {
 	"tag_target",
 	"checkpoint",
 	"checkpoint_event",
+	"io_second",
+	"io_request",
 };
 
 TEST(store_dump_and_load_give_the_same_trace)

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Where a request is issued, given back, and done: counted for whom it was queued. */
+#ifndef PROBE_LINEAGE_DONE_BPF_H
+#define PROBE_LINEAGE_DONE_BPF_H
+
+#include "probe/lineage_queue.bpf.h"
+
+#define BIOS_MAX 128 /* of a request */
+#define WINDOW_NS 100000000ull
+
+struct done {
+	struct lineage_cpu *cpu;
+	__u64 bio; /* the next one */
+	__u64 total_ns, device_ns, start_ns;
+	__u64 id; /* 0: this request is not told */
+	__u64 rq; /* its address */
+	__u32 left; /* bytes */
+	__u32 parts;
+	/* The run of bios of one account that is being collected, to be told as one: */
+	__u32 flow; /* + 1; 0: none yet */
+	__u32 bytes, tid, sub_pid, sub_tid, requeues;
+	__u64 sector, offset;
+	__u32 op, dev, error;
+	__u32 because;
+	__u32 bucket; /* of total_ns */
+	bool ends; /* this is the last of it */
+};
+
+/* The parent of a piece that was split off knows. */
+static __always_inline struct lineage_slot *slot_behind(struct lineage_cpu *c, __u64 bio)
+{
+	struct lineage_slot *slot = slot_of(bio);
+	__u64 parent = bio;
+
+	for (int i = 0; !slot && i < CHAIN_MAX; i++) {
+		if (!IS(number_of(&c->done_number, (void *)GET(bio, parent, bi_end_io)),
+			bio_chain_endio))
+			break;
+		parent = number_of(&c->done_number, (void *)GET(bio, parent, bi_private));
+		slot = slot_of(parent);
+	}
+	return slot;
+}
+
+/* Global functions are verified once, by themselves: a request has many bios, and each has many cases. */
+__noinline __u32 lineage_bucket(__u64 ns)
+{
+	return hist_bucket(ns) & (HIST_BUCKETS - 1);
+}
+
+/* The account of what is not known of a disk; its place + 1, 0: there is none. */
+__noinline __u32 lineage_unseen(__u32 dev, __u32 op)
+{
+	struct lineage_cpu *c = lineage_cpu();
+	struct lineage_flow *flow;
+	__u32 index = 0;
+	bool fresh;
+
+	if (!c)
+		return 0;
+	__builtin_memset(&c->done_key, 0, sizeof(c->done_key));
+	c->done_key.dev = dev;
+	c->done_key.op = op;
+	flow = flow_of(&c->done_key, &index, &fresh);
+	if (!flow) {
+		c->stats.loss[LINEAGE_LOSS_no_flow]++;
+		return 0;
+	}
+	if (fresh) {
+		flow->cgroup = flow->tid = flow->sharer[0] = flow->sharer[1] = 0;
+		__builtin_memset(flow->comm, 0, sizeof(flow->comm));
+		flow_ready(flow);
+	}
+	return index + 1;
+}
+
+static __always_inline void time_flow(struct lineage_flow *flow, const struct done *d,
+				      const struct lineage_slot *slot)
+{
+	if (d->parts)
+		__sync_fetch_and_add(&flow->merged, 1);
+	if (d->error)
+		__sync_fetch_and_add(&flow->errors, 1);
+	if (slot && slot->requeues)
+		__sync_fetch_and_add(&flow->requeues, slot->requeues);
+	if (!d->start_ns) { /* nobody keeps the times of this disk */
+		__sync_fetch_and_add(&flow->untimed, 1);
+		return;
+	}
+	__sync_fetch_and_add(&flow->total_ns, d->total_ns);
+	if (d->device_ns)
+		__sync_fetch_and_add(&flow->device_ns, d->device_ns);
+	__sync_fetch_and_add(&flow->hist[d->bucket & (HIST_BUCKETS - 1)], 1);
+	if (d->total_ns > flow->max_ns)
+		flow->max_ns = d->total_ns;
+	if (d->total_ns >= lineage_slow_ns)
+		__sync_fetch_and_add(&flow->slow, 1);
+}
+
+static __always_inline void tell_rest(struct lineage_event *e, const struct done *d)
+{
+	__u64 hctx = (__u64)GET(request, d->rq, mq_hctx);
+
+	e->rq_flags = GET(request, d->rq, cmd_flags);
+	e->rq_bytes = GET(request, d->rq, __data_len);
+	e->rq_tag = GET(request, d->rq, tag);
+	if (hctx)
+		e->queue = GET(blk_mq_hw_ctx, hctx, queue_num);
+}
+
+static __noinline int tell(struct done *d)
+{
+	struct lineage_flow *flow;
+	struct lineage_event *e;
+
+	if (!d || !d->cpu || !d->id || !d->flow)
+		return 0;
+	flow = flow_at(d->flow - 1);
+	if (!flow)
+		return 0;
+	e = bpf_ringbuf_reserve(&lineage_ring, sizeof(*e), 0);
+	if (!e) {
+		d->cpu->stats.loss[LINEAGE_LOSS_ring_full]++;
+		return 0;
+	}
+	__builtin_memset(e, 0, sizeof(*e));
+	e->kind = LINEAGE_EVENT;
+	e->part = d->parts - 1;
+	e->because = d->because;
+	e->id = d->id;
+	e->done_ns = bpf_ktime_get_boot_ns();
+	e->queue_ns = d->total_ns - d->device_ns;
+	e->device_ns = d->device_ns;
+	e->sector = d->sector;
+	e->offset = d->offset;
+	e->key = flow->key;
+	e->bytes = d->bytes;
+	e->error = d->error;
+	e->cgroup = flow->cgroup;
+	__builtin_memcpy(e->comm, flow->comm, sizeof(e->comm));
+	e->sharer[0] = flow->sharer[0];
+	e->sharer[1] = flow->sharer[1];
+	e->tid = d->tid;
+	e->sub_pid = d->sub_pid;
+	e->sub_tid = d->sub_tid;
+	e->requeues = d->requeues;
+	tell_rest(e, d);
+	d->cpu->stats.told++;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __always_inline void collect(struct done *d, const struct lineage_slot *slot, __u32 index,
+				    __u64 sector)
+{
+	if (d->id)
+		tell(d);
+	d->flow = index + 1;
+	d->parts++;
+	d->bytes = d->tid = d->sub_pid = d->sub_tid = d->requeues = 0;
+	d->sector = sector;
+	d->offset = 0;
+	if (!slot)
+		return;
+	d->tid = slot->tid;
+	d->sub_pid = slot->sub_pid;
+	d->sub_tid = slot->sub_tid;
+	d->requeues = slot->requeues;
+	d->offset = slot->offset + (sector - slot->sector) * 512;
+}
+
+/* One bio of a request: bytes to its account, and the time if the one before was of another. */
+static __always_inline void bio_done(struct done *d, struct lineage_slot *slot)
+{
+	__u64 bio = d->bio, sector = GET(bio, bio, bi_iter.bi_sector);
+	__u32 size = GET(bio, bio, bi_iter.bi_size), index = 0;
+	__u32 bytes = size < d->left ? size : d->left;
+	struct lineage_flow *flow = NULL;
+
+	if (slot && sector - slot->sector > slot->size >> 9)
+		slot = NULL; /* of another bio that was at this address */
+	if (!slot && !d->left && !d->error)
+		return; /* data with a flush ends twice, and was counted */
+	if (!slot) {
+		d->cpu->stats.loss[LINEAGE_LOSS_unseen]++;
+	} else {
+		index = slot->flow;
+		flow = flow_at(index);
+		if (flow && flow->serial != slot->serial) {
+			d->cpu->stats.loss[LINEAGE_LOSS_recycled]++;
+			flow = NULL;
+		}
+	}
+	if (!flow) {
+		index = lineage_unseen(d->dev, d->op) - 1;
+		flow = flow_at(index);
+	}
+	if (!flow)
+		return;
+	__sync_fetch_and_add(&flow->bytes, bytes);
+	if (d->ends && d->flow != index + 1) {
+		time_flow(flow, d, slot);
+		collect(d, slot, index, sector);
+	}
+	d->bytes += bytes;
+	d->left -= bytes;
+	/* Where it was split, other pieces may still ask for the place. */
+	if (slot && slot->bio == bio && slot->size == size && bytes == size)
+		slot->bio = 0;
+}
+
+static long next_bio(__u32 i, struct done *d)
+{
+	d->bio = number_of(&d->cpu->done_number, GET(bio, d->bio, bi_next));
+	if (!d->bio)
+		return 1;
+	bio_done(d, slot_behind(d->cpu, d->bio));
+	return 0;
+}
+
+/* Is this request told, and why? */
+static __always_inline void choose(struct done *d, __u64 now, __u32 requeues)
+{
+	struct lineage_cpu *c = d->cpu;
+
+	if (d->start_ns && d->total_ns >= lineage_slow_ns)
+		d->because |= LINEAGE_BECAUSE_SLOW;
+	if (d->error || requeues)
+		d->because |= LINEAGE_BECAUSE_FAILED;
+	if (lineage_quota) {
+		if (now - c->window_ns > WINDOW_NS) {
+			c->window_ns = now;
+			c->window_told = 0;
+		}
+		if (c->window_told < lineage_quota) {
+			c->window_told++;
+			d->because |= LINEAGE_BECAUSE_ALL;
+		}
+	}
+	if (d->because)
+		d->id = ++c->serial << 12 | (bpf_get_smp_processor_id() & 0xfff);
+	if (lineage_waits)
+		c->waking = d->id;
+}
+
+static __always_inline __u64 since(__u64 start, __u64 now)
+{
+	return start && now > start ? now - start : 0;
+}
+
+static __always_inline void request_done(struct lineage_cpu *c, struct request *rq, __u32 bytes,
+					 __u8 error)
+{
+	struct done d = { .cpu = c, .left = bytes, .error = error };
+	__u64 now = bpf_ktime_get_ns();
+	struct lineage_slot *slot;
+
+	d.dev = rq->part->bd_dev;
+	d.bio = number_of(&c->done_number, rq->bio);
+	d.rq = (__u64)rq;
+	d.op = rq->cmd_flags & OP_MASK;
+	d.ends = bytes >= rq->__data_len;
+	d.start_ns = rq->start_time_ns;
+	d.total_ns = since(d.start_ns, now);
+	d.bucket = lineage_bucket(d.total_ns);
+	slot = slot_behind(c, d.bio);
+	d.device_ns = since(slot && slot->issue_ns ? slot->issue_ns : rq->io_start_time_ns, now);
+	if (d.device_ns > d.total_ns)
+		d.device_ns = d.total_ns;
+	choose(&d, now, slot ? slot->requeues : 0);
+	bio_done(&d, slot);
+	if (GET(bio, d.bio, bi_next)) {
+		bpf_loop(BIOS_MAX, next_bio, &d, 0);
+		if (d.bio && GET(bio, d.bio, bi_next))
+			c->stats.loss[LINEAGE_LOSS_cut]++;
+	}
+	if (d.id)
+		tell(&d);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(lineage_done, struct request *rq, __u8 error, __u32 bytes)
+{
+	struct lineage_cpu *c = lineage_cpu();
+	__u64 begin;
+
+	if (!c || !rq->bio) /* the second half of a flush, which was counted */
+		return 0;
+	if (!rq->part || !is_wanted(rq->part)) /* no part: a command of the driver's own */
+		return 0;
+	begin = cost_begin(c->stats.requests++);
+	request_done(c, rq, bytes, error);
+	cost_end(c, begin);
+	return 0;
+}
+
+/* ---- on the way ---- */
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(lineage_issue, struct request *rq)
+{
+	struct lineage_cpu *c = lineage_cpu();
+	struct lineage_slot *slot;
+
+	if (!c || !rq->bio)
+		return 0;
+	slot = slot_of(number_of(&c->issue_number, rq->bio));
+	if (slot)
+		slot->issue_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/block_rq_requeue")
+int BPF_PROG(lineage_requeue, struct request *rq)
+{
+	__u64 bio = 0;
+	struct lineage_slot *slot;
+
+	bpf_probe_read_kernel(&bio, sizeof(bio),
+			      (void *)rq + bpf_core_field_offset(struct request, bio));
+	slot = bio ? slot_of(bio) : NULL;
+	if (slot)
+		slot->requeues++;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The life of the storage probes: load, attach, read, detach. */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "capture/kernel.h"
+#include "lineage.skel.h"
+#include "lineage/lineage_int.h"
+
+struct lineage {
+	struct lineage_opts opts;
+	struct lineage_probe *probe;
+	struct ring_buffer *ring;
+	struct lineage_flow *shared;
+	struct flows *flows;
+	struct paths *paths;
+	const struct lineage_fns *fns; /* while reading */
+	uint64_t bad; /* records that were none */
+	char limits[400];
+};
+
+__attribute__((format(printf, 2, 0))) static int quiet(enum libbpf_print_level level,
+						       const char *fmt, va_list ap)
+{
+	log_va(level == LIBBPF_WARN ? LOG_DEBUG : LOG_DEBUG + 1, fmt, ap);
+	return 0;
+}
+
+/* In the kernel itself, or in the module that brings it. */
+static bool has_tracepoint(const char *name, const char *module)
+{
+	struct btf *base, *btf;
+	char full[96];
+	bool found;
+
+	if (kernel_has_tracepoint(name, false))
+		return true;
+	if (!module)
+		return false;
+	base = btf__load_vmlinux_btf();
+	if (libbpf_get_error(base))
+		return false;
+	btf = btf__load_module_btf(module, base);
+	snprintf(full, sizeof(full), "btf_trace_%s", name);
+	found = !libbpf_get_error(btf) && btf__find_by_name_kind(btf, full, BTF_KIND_TYPEDEF) > 0;
+	if (!libbpf_get_error(btf))
+		btf__free(btf);
+	btf__free(base);
+	return found;
+}
+
+static void add_limit(struct lineage *l, const char *text)
+{
+	size_t at = strlen(l->limits);
+
+	snprintf(l->limits + at, sizeof(l->limits) - at, "%s%s", at ? "; " : "", text);
+}
+
+/* What not every kernel has, and what is not known without it. */
+static void choose(struct lineage *l)
+{
+	struct lineage_probe *p = l->probe;
+	const struct {
+		struct bpf_program *prog;
+		const char *name, *module, *without;
+		bool wanted;
+	} optional[] = {
+		{ p->progs.lineage_dirty, "writeback_dirty_folio", NULL,
+		  "who wrote data that is flushed later is not known", true },
+		{ p->progs.lineage_ext4_fsync, "ext4_sync_file_enter", "ext4", NULL, true },
+		{ p->progs.lineage_commit, "jbd2_start_commit", "jbd2", NULL, true },
+		{ p->progs.lineage_commit_end, "jbd2_end_commit", "jbd2", NULL, true },
+		{ p->progs.lineage_xfs_fsync, "xfs_file_fsync", "xfs", NULL, true },
+		{ p->progs.lineage_requeue, "block_rq_requeue", NULL,
+		  "requests that were given to a disk twice are not told", true },
+		{ p->progs.lineage_issue, "block_rq_issue", NULL, NULL, l->opts.issue },
+		{ p->progs.lineage_io_done, "block_io_done", NULL,
+		  "who waited for a request is not known", l->opts.waits },
+	};
+	bool waits = l->opts.waits && has_tracepoint("block_io_done", NULL);
+	struct bpf_program *waiting[] = { p->progs.lineage_switch, p->progs.lineage_waking,
+					  p->progs.lineage_queue_work, p->progs.lineage_work_start,
+					  p->progs.lineage_work_end };
+
+	for (size_t i = 0; i < ARRAY_LEN(optional); i++) {
+		bool has = has_tracepoint(optional[i].name, optional[i].module);
+
+		bpf_program__set_autoload(optional[i].prog, has && optional[i].wanted);
+		if (!has && optional[i].wanted && optional[i].without)
+			add_limit(l, optional[i].without);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(waiting); i++)
+		bpf_program__set_autoload(waiting[i], waits);
+	p->rodata->lineage_waits = waits;
+}
+
+static int load(struct lineage *l)
+{
+	struct lineage_probe *p;
+	int err;
+
+	libbpf_set_print(quiet);
+	if (!has_tracepoint("block_bio_queue", NULL))
+		return fail(-ENOTSUP,
+			    "this kernel has no BTF, or no tracepoints of the block layer");
+	p = l->probe = lineage_probe__open();
+	if (!p)
+		return fail(-errno, "open the storage probes: %s", strerror(errno));
+	choose(l);
+	p->rodata->lineage_slow_ns = l->opts.slow_ns ? l->opts.slow_ns : LINEAGE_SLOW_NS;
+	p->rodata->lineage_quota = (l->opts.quota + 9) / 10;
+	p->rodata->lineage_dev = l->opts.dev;
+	bpf_map__set_max_entries(
+		p->maps.lineage_ring,
+		(uint32_t)(l->opts.ring_bytes ? l->opts.ring_bytes : LINEAGE_RING_BYTES));
+	err = lineage_probe__load(p);
+	if (err == -EPERM || err == -EACCES)
+		return fail(-EPERM, "not allowed to trace: run as root, or with CAP_BPF and "
+				    "CAP_PERFMON");
+	if (err)
+		return fail(
+			err == -EINVAL ? -ENOTSUP : err,
+			"load the storage probes: %s; `culprit -v io` shows the verifier's words",
+			strerror(-err));
+	err = lineage_probe__attach(p);
+	return err ? fail(err, "attach to the tracepoints of the block layer: %s", strerror(-err))
+		   : 0;
+}
+
+static int on_record(void *ctx, void *data, size_t len)
+{
+	struct lineage *l = ctx;
+	union {
+		uint32_t kind;
+		struct lineage_event event;
+		struct lineage_wake wake;
+		struct lineage_name name;
+	} r;
+
+	if (len > sizeof(r)) {
+		l->bad++;
+		return 0;
+	}
+	memcpy(&r, data, len); /* the ring is read-only, and what is checked must not change */
+	if (lineage_check(&r, len)) {
+		l->bad++;
+		return 0;
+	}
+	if (r.kind == LINEAGE_NAME)
+		paths_add(l->paths, &r.name);
+	else if (r.kind == LINEAGE_EVENT && l->fns && l->fns->event)
+		l->fns->event(&r.event, l->fns->arg);
+	else if (r.kind == LINEAGE_WAKE && l->fns && l->fns->wake)
+		l->fns->wake(&r.wake, l->fns->arg);
+	return 0;
+}
+
+int lineage_open(const struct lineage_opts *opts, struct lineage **ret)
+{
+	struct lineage *l = xcalloc(1, sizeof(*l));
+	int err;
+
+	l->opts = *opts;
+	l->paths = paths_new();
+	err = load(l);
+	if (err)
+		goto out;
+	l->ring = ring_buffer__new(bpf_map__fd(l->probe->maps.lineage_ring), on_record, l, NULL);
+	if (!l->ring) {
+		err = fail(-errno, "map the storage probes' ring: %s", strerror(errno));
+		goto out;
+	}
+	l->shared = mmap(NULL, LINEAGE_FLOWS * sizeof(*l->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED, bpf_map__fd(l->probe->maps.lineage_flows), 0);
+	if (l->shared == MAP_FAILED) {
+		l->shared = NULL;
+		err = fail(-errno, "map the accounts of storage: %s", strerror(errno));
+		goto out;
+	}
+	l->flows = flows_new(l->shared);
+out:
+	if (err)
+		lineage_close(l);
+	else
+		*ret = l;
+	return err;
+}
+
+void lineage_detach(struct lineage *l)
+{
+	lineage_probe__detach(l->probe);
+}
+
+void lineage_close(struct lineage *l)
+{
+	if (!l)
+		return;
+	ring_buffer__free(l->ring);
+	if (l->shared)
+		munmap(l->shared, LINEAGE_FLOWS * sizeof(*l->shared));
+	lineage_probe__destroy(l->probe);
+	flows_free(l->flows);
+	paths_free(l->paths);
+	free(l);
+}
+
+const char *lineage_limits(const struct lineage *l)
+{
+	return l->limits;
+}
+
+int lineage_read(struct lineage *l, const struct lineage_fns *fns)
+{
+	int n;
+
+	l->fns = fns;
+	n = ring_buffer__consume(l->ring);
+	l->fns = NULL;
+	return n < 0 ? fail(n, "read the storage probes' ring: %s", strerror(-n)) : n;
+}
+
+void lineage_each_flow(struct lineage *l, flow_fn fn, void *arg)
+{
+	flows_take(l->flows, fn, arg);
+}
+
+void lineage_look(struct lineage *l, bool on)
+{
+	l->probe->bss->lineage_off = !on;
+}
+
+void lineage_stats(const struct lineage *l, struct lineage_stats *ret)
+{
+	int cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(l->probe->maps.lineage_cpus);
+	size_t size = bpf_map__value_size(l->probe->maps.lineage_cpus);
+	uint32_t zero = 0;
+	char *all;
+
+	*ret = (struct lineage_stats){ 0 };
+	if (cpus <= 0 || size < sizeof(*ret))
+		return;
+	size = (size + 7) / 8 * 8;
+	all = xcalloc((size_t)cpus, size);
+	if (!bpf_map_lookup_elem(fd, &zero, all)) {
+		for (int i = 0; i < cpus; i++) {
+			/* They are the last of each CPU's. */
+			const uint64_t *from =
+				(const uint64_t *)(all + (size_t)(i + 1) * size - sizeof(*ret));
+			uint64_t *to = (uint64_t *)ret;
+
+			for (size_t k = 0; k < sizeof(*ret) / sizeof(*to); k++)
+				to[k] += from[k];
+		}
+	}
+	free(all);
+}
+
+char *lineage_file(struct lineage *l, const struct lineage_key *key, char *dst, size_t cap)
+{
+	char path[LINEAGE_PATH];
+	bool named = key->ino && paths_find(l->paths, key, path, sizeof(path));
+
+	if (key->flags & LINEAGE_FOLDED)
+		snprintf(dst, cap, "(many files)");
+	else if (key->class == LINEAGE_journal && key->ino)
+		snprintf(dst, cap, "(journal) for %s", named ? path : "a file");
+	else if (named)
+		str_copy(dst, cap, path);
+	else if (key->ino)
+		snprintf(dst, cap, "(inode %llu of %u:%u)", (unsigned long long)key->ino,
+			 key->fs_dev >> 20, key->fs_dev & 0xfffff);
+	else
+		snprintf(dst, cap, "(%s)", lineage_class_names[key->class]);
+	return dst;
+}
+
+const char *lineage_fs(struct lineage *l, const struct lineage_key *key)
+{
+	return lineage_fs_name(paths_magic(l->paths, key));
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tests of the I/O stall report, lineage/report*.c. */
+#include <errno.h>
+
+#include "lineage/report.h"
+#include "test/unit/store_trace.h"
+
+#define DISK_A 0x800001u
+#define DISK_B 0x800002u
+
+struct story {
+	uint64_t wait_ns; /* for the file, in each of three seconds */
+	uint64_t request_ns; /* of each request of its disk, */
+	uint32_t requests; /* ... so many a second */
+	uint64_t neighbour; /* bytes a second */
+	uint32_t errors;
+};
+
+static struct io_what what(uint32_t dev, const char *file, uint32_t pid, uint64_t ino)
+{
+	return (struct io_what){ .disk = dev == DISK_A ? "nvme0n1" : "nvme1n1",
+				 .op = "read",
+				 .class = "file",
+				 .fs = "ext4",
+				 .file = file,
+				 .owner = "submitter",
+				 .comm = pid == 100 ? "python3" : "rsync",
+				 .cgroup = "",
+				 .dev = dev,
+				 .fs_dev = dev,
+				 .gen = 1,
+				 .pid = pid,
+				 .ino = ino };
+}
+
+static struct io_counts counts(uint64_t n, uint64_t ns, uint64_t bytes)
+{
+	struct io_counts c = {
+		.requests = n, .bytes = bytes, .timed = n, .total_ns = n * ns, .max_ns = ns
+	};
+
+	c.hist[hist_bucket(ns)] = (uint32_t)n;
+	return c;
+}
+
+static int tell(struct store *s, const struct story *story)
+{
+	struct process_row process = {
+		.pid = 100, .comm = "python3", .cmdline = "", .exe = "", .cgroup = "", .python = ""
+	};
+	struct chain chain = { .hops = 1, .complete = true };
+	struct wait_row wait = {
+		.op = &op_table[OP_GAP], .ns = story->wait_ns, .count = 1, .max_ns = story->wait_ns
+	};
+	int64_t id, thread;
+
+	CHECK(!trace_run(s));
+	CHECK(!store_process(s, &process, &id));
+	CHECK(!store_thread(s, id, 100, "python3", 0, &thread));
+	chain.hop[0] = (struct hop){ .pid = 100,
+				     .tid = 100,
+				     .state = STATE_READ,
+				     .by = WAKER_block,
+				     .object = OBJECT_file,
+				     .obj = 12,
+				     .obj2 = DISK_A,
+				     .nr = 0 };
+	str_copy(chain.hop[0].comm, sizeof(chain.hop[0].comm), "python3");
+	str_copy(chain.hop[0].name, sizeof(chain.hop[0].name), "/data/shard.1");
+	CHECK(!store_chain(s, &chain, &wait.chain));
+	for (uint64_t at = 1; at <= 10; at++) {
+		bool stalls = story->wait_ns && at >= 4 && at < 7;
+		struct io_what own = what(DISK_A, "/data/shard.1", 100, 12);
+		struct io_what other = what(DISK_B, "/logs/x", 300, 99);
+		struct io_what near = what(DISK_A, "/backup/y", 200, 50);
+		struct io_counts usual = counts(10, 200000, 1 << 20);
+		struct io_counts bad = counts(story->requests, story->request_ns, 1 << 20);
+		struct io_counts more = counts(10, 300000, story->neighbour);
+
+		bad.errors = story->errors;
+		CHECK(!store_io_second(s, at * SEC, &own, stalls ? &bad : &usual));
+		CHECK(!store_io_second(s, at * SEC, &other, &usual));
+		if (stalls && story->neighbour)
+			CHECK(!store_io_second(s, at * SEC, &near, &more));
+		if (stalls) {
+			CHECK(!store_wait_second(s, thread, at * SEC, &wait));
+			CHECK(!store_idle_second(s, thread, at * SEC, &wait));
+		}
+		CHECK(!store_account(s, at * SEC, &(struct account_row){ .seen = 1 }));
+	}
+	return 0;
+}
+
+/* *ret is what the report says; also it must not fail to print. */
+static int ask(struct store *s, const struct story *story, enum report_verdict *ret,
+	       char **ret_text)
+{
+	struct report *r = NULL;
+	size_t len = 0;
+	FILE *out;
+
+	if (tell(s, story))
+		return 1;
+	CHECK(!report_make(s, (struct window){ 0, 0 }, 0, &r));
+	*ret = r->verdict;
+	out = open_memstream(ret_text, &len);
+	report_text(r, out);
+	report_json(r, out);
+	fclose(out);
+	report_free(r);
+	CHECK(*ret_text);
+	return 0;
+}
+
+#define VERDICT(name, wanted, words, ...)                                                          \
+	STORE_TEST(name)                                                                           \
+	{                                                                                          \
+		struct story story = { __VA_ARGS__ };                                              \
+		enum report_verdict got = REPORT_NO_STALL;                                         \
+		char *text = NULL;                                                                 \
+		bool said;                                                                         \
+                                                                                                   \
+		if (ask(store, &story, &got, &text))                                               \
+			return 1;                                                                  \
+		said = text && strstr(text, words);                                                \
+		free(text);                                                                        \
+		CHECK_U64(got, wanted);                                                            \
+		CHECK(said);                                                                       \
+		return 0;                                                                          \
+	}
+
+VERDICT(report_blames_a_slow_disk_with_its_file, REPORT_DISK_SLOW, "nvme0n1 is slow",
+	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1)
+VERDICT(report_says_that_a_disk_is_busy, REPORT_DISK_BUSY, "more to do than it can",
+	.wait_ns = 900 * MSEC, .request_ns = 10 * MSEC, .requests = 90)
+VERDICT(report_names_the_neighbour, REPORT_NEIGHBOUR, "rsync (pid 200)", .wait_ns = 900 * MSEC,
+	.request_ns = 10 * MSEC, .requests = 90, .neighbour = 1 << 30)
+VERDICT(report_does_not_blame_a_disk_that_answers, REPORT_BEFORE_DISK,
+	"lost before the disk was asked", .wait_ns = 900 * MSEC, .request_ns = MSEC, .requests = 10)
+VERDICT(report_puts_errors_first, REPORT_ERRORS, "3 requests failed on nvme0n1",
+	.wait_ns = 900 * MSEC, .request_ns = 500 * MSEC, .requests = 1, .errors = 1)
+VERDICT(report_finds_no_stall_where_nobody_waits, REPORT_NO_STALL, "no thread that feeds a GPU",
+	.wait_ns = 0)
+VERDICT(report_does_not_blame_the_other_disk, REPORT_DISK_SLOW, "nvme1n1: normal, not involved",
+	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1)
+
+STORE_TEST(report_of_a_trace_without_disks_says_so)
+{
+	struct report *r = NULL;
+
+	CHECK(!trace_run(store));
+	CHECK(!store_account(store, SEC, &(struct account_row){ .seen = 1 }));
+	CHECK(report_make(store, (struct window){ 0, 0 }, 0, &r) == -ENODATA);
+	CHECK(!r);
+	return 0;
+}
+
+/* Each read has its price; only waits that stand out, or add up, are a stall. */
+VERDICT(report_of_many_short_waits_is_no_stall, REPORT_NO_STALL, "no thread that feeds a GPU",
+	.wait_ns = 15 * MSEC, .request_ns = MSEC, .requests = 15)
+
+/* The file that was waited for has no tag: asked for one, it is not what was meant. */
+STORE_TEST(report_of_one_tag_leaves_out_other_files)
+{
+	struct story story = { .wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1 };
+	struct io_what tagged = what(DISK_A, "/data/shard.1", 100, 12);
+	struct io_counts some = counts(1, MSEC, 4096);
+	struct report *r = NULL;
+
+	if (tell(store, &story))
+		return 1;
+	CHECK(!report_make(store, (struct window){ 0, 0 }, 80042, &r));
+	CHECK_U64(r->verdict, REPORT_NO_STALL);
+	report_free(r);
+	tagged.tag = 80042;
+	CHECK(!store_io_second(store, 5 * SEC, &tagged, &some));
+	CHECK(!report_make(store, (struct window){ 0, 0 }, 80042, &r));
+	CHECK_U64(r->verdict, REPORT_DISK_SLOW);
+	CHECK_U64(r->tag_count, 1);
+	CHECK_U64(r->tags[0].tag, 80042);
+	report_free(r);
+	return 0;
+}
