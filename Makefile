@@ -77,7 +77,8 @@ SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthre
 	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
 	-Wl,-z,nodelete,-z,defs -s
 sim: $(SIM_LIBS) $(OUT)/sim/libnvidia-ml.so.1 $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge \
-		$(OUT)/sim/storm $(OUT)/sim/kernels $(OUT)/sim/kernels_static $(OUT)/sim/libcublasLt.so.13
+		$(OUT)/sim/storm $(OUT)/sim/kernels $(OUT)/sim/kernels_static $(OUT)/sim/libcublasLt.so.13 \
+		$(OUT)/sim/tracedb.py $(OUT)/sim/culprit_calls.so
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
@@ -89,6 +90,12 @@ $(OUT)/sim/libnvidia-ml.so.1: test/sim/nvml.c helper/nvml.h
 	mkdir -p $(@D)
 	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) -Wno-missing-prototypes -Wl,-soname,$(@F) \
 		-o $@ $< -ldl
+# Calls in blocks as rows, for the sqlite3 shell and other programs: .load, or load_extension().
+CALLS_SRC := src/store/packed_table.c src/store/unpack.c
+$(OUT)/sim/culprit_calls.so: $(CALLS_SRC) src/store/pack.h src/store/pack_int.h wire/event.h
+	mkdir -p $(@D)
+	$(call say,CC,$@) $(CC) -std=gnu11 -O2 $(WARN) -I. -Isrc -fPIC -shared -fvisibility=hidden \
+		-DPACKED_EXTENSION -s -o $@ $(CALLS_SRC)
 $(OUT)/sim/%.py: test/sim/%.py
 	mkdir -p $(@D)
 	cp $< $@
@@ -139,7 +146,7 @@ $(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql $(wildcard demo/*.sql) $(
 FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -MMD -MP
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c $(wildcard src/base/*.c src/decode/*.c \
-	src/chain/*.c src/rank/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c src/gpu/decode.c \
+	src/chain/*.c src/rank/*.c src/step/*.c src/native/*.c src/python/*.c) src/store/hist.c src/store/pack.c src/store/unpack.c src/gpu/decode.c \
 	src/gpu/xid.c \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
 	usdt.c names.c system.c environ.c))

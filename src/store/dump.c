@@ -26,6 +26,7 @@ static const char *const tables[] = {
 	"blamed",
 	"sample_second",
 	"call",
+	"call_block",
 	"call_culprit",
 	"chain",
 	"hop",
@@ -122,7 +123,7 @@ static int dump_table(struct store *s, const char *table, FILE *out)
 
 int store_dump(struct store *s, FILE *out)
 {
-	int err = 0;
+	int err = store_pack_flush(s);
 
 	for (size_t i = 0; !err && i < sizeof(tables) / sizeof(tables[0]); i++)
 		err = dump_table(s, tables[i], out);

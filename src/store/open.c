@@ -15,7 +15,7 @@
 #include "store/store_int.h"
 
 #define APPLICATION_ID 0x43554c50 /* "CULP" */
-#define SCHEMA_VERSION 4
+#define SCHEMA_VERSION 5
 
 void store_forget(struct store *s)
 {
@@ -133,6 +133,8 @@ static int open_once(struct store *s, const char *path, enum store_mode mode)
 	if (sqlite3_open_v2(path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return fail(-EIO, "%s", sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, 2000);
+	if (packed_table_register(s->db) != SQLITE_OK)
+		return store_fail(s, "cannot be read");
 	/* The file may come from anybody: its triggers and functions do not run in here. */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -199,13 +201,16 @@ void store_rollback(struct store *s)
 {
 	if (!sqlite3_get_autocommit(s->db))
 		(void)store_exec(s, "ROLLBACK"); /* there is nothing more to be done */
+	store_pack_forget(s);
 	store_forget(s);
 }
 
 int store_commit(struct store *s)
 {
+	int err = store_pack_flush(s);
+
 	/* Ask SQLite: it knows when an error rolled us back. */
-	return sqlite3_get_autocommit(s->db) ? 0 : store_exec(s, "COMMIT");
+	return err || sqlite3_get_autocommit(s->db) ? err : store_exec(s, "COMMIT");
 }
 
 void store_close(struct store *s)
@@ -214,6 +219,7 @@ void store_close(struct store *s)
 		return;
 	if (s->db)
 		(void)store_commit(s); /* a caller that must know has committed before */
+	store_pack_forget(s);
 	for (int i = 0; i < STMT_COUNT; i++)
 		sqlite3_finalize(s->stmt[i]);
 	sqlite3_close(s->db);

@@ -1,4 +1,4 @@
--- The trace database, version 3. Times are wall-clock ns: boot time of the event plus the offset
+-- The trace database, version 5. Times are wall-clock ns: boot time of the event plus the offset
 -- that the run noted at its start (run.wall_minus_boot_ns), so they never jump within a run.
 
 CREATE TABLE node(
@@ -172,7 +172,8 @@ CREATE TABLE blamed(
 	PRIMARY KEY(run, pid, at_ns)
 ) WITHOUT ROWID;
 
--- Single calls and gaps that were slow, first of their kind, failed, or sampled: see because.
+-- Single calls and gaps that were slow, first of their kind, failed, or sampled: see because. With
+-- --record-all also those that waited for a CPU; the others are in call_block. calls has all of them.
 CREATE TABLE call(
 	id INTEGER PRIMARY KEY,
 	thread INTEGER NOT NULL REFERENCES thread(id),
@@ -223,6 +224,19 @@ CREATE TABLE call(
 	kernel_ns INTEGER NOT NULL
 );
 CREATE INDEX call_start ON call(start_ns);
+
+-- Calls and gaps that are stored only because all are (--record-all), a few thousand to a row. Read them
+-- as rows of call_packed, or of calls; src/store/pack_int.h says how they are packed.
+CREATE TABLE call_block(
+	id INTEGER PRIMARY KEY,
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	first_ns INTEGER NOT NULL, -- the first start,
+	last_ns INTEGER NOT NULL, -- ... and the last one
+	n INTEGER NOT NULL, -- calls
+	kinds BLOB NOT NULL, -- ops and stacks of these calls, with counts and sums
+	data BLOB NOT NULL
+);
+CREATE INDEX call_block_last ON call_block(last_ns);
 
 CREATE TABLE call_culprit(
 	call INTEGER NOT NULL REFERENCES call(id),
@@ -629,6 +643,10 @@ CREATE TABLE coverage(
 	since_ns INTEGER NOT NULL,
 	note TEXT NOT NULL -- '' = attached
 );
+
+-- Every single call that is stored. Of those in call_block the id is below zero.
+CREATE VIEW calls AS
+SELECT * FROM call UNION ALL SELECT * FROM call_packed;
 
 -- The line of each stack that has one of the user's.
 CREATE VIEW stack_line AS

@@ -91,7 +91,10 @@ int store_kernel_second(struct store *s, int64_t kernel, uint64_t at_boot_ns, ui
 int store_memory_second(struct store *s, int64_t process, uint64_t at_boot_ns,
 			const struct memory_key *key, const struct memory_count *count);
 
-/* rec->stack is the id of the content already, or a reason. ret_call: the row's id; may be NULL. */
+/*
+ * rec->stack is the id of the content already, or a reason. ret_call: the row's id; 0 where it has none
+ * of its own, being there only because all are; may be NULL.
+ */
 int store_call(struct store *s, int64_t thread, const struct record *rec, int64_t *ret_call);
 int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_t count);
 

@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include "store/pack.h"
 #include "store/store.h"
 
 /* Every statement that is run more than once, prepared on first use. */
@@ -22,6 +23,7 @@ enum stmt_id {
 	STMT_BLAME,
 	STMT_BLAMED,
 	STMT_CALL,
+	STMT_CALL_BLOCK,
 	STMT_CULPRIT,
 	STMT_FRAME,
 	STMT_STACK,
@@ -72,7 +74,21 @@ struct store {
 	int64_t wall_minus_boot;
 	int64_t interned[INTERN_SLOTS]; /* ids written lately: spares most INSERT OR IGNOREs */
 	struct hash *chains, *stacks; /* ids written, at most IDS_KNOWN; NULL: none */
+	struct packing *packing; /* blocks that are not full; NULL: none */
 };
+
+/* ---- calls in blocks ---- */
+
+/* Is this one of those that are packed? They get no row of their own. */
+bool store_packs(const struct record *rec);
+int store_pack(struct store *s, int64_t thread, const struct record *rec);
+
+/* Write the blocks as they are; store_commit() does. Or forget them, as store_rollback() does. */
+int store_pack_flush(struct store *s);
+void store_pack_forget(struct store *s);
+
+/* The table call_packed on a connection; see packed_table.c. */
+int packed_table_register(sqlite3 *db);
 
 extern const char store_schema[];
 
@@ -87,6 +103,9 @@ int64_t store_text_id(const char *text);
 
 /* The id of a string; writes it on first sight. */
 int store_intern(struct store *s, const char *text, int64_t *ret);
+
+/* The same of an op; NULL is 0. */
+int store_op_id(struct store *s, const struct op *op, int64_t *ret);
 
 /* Ids that were written: what is forgotten costs a statement that changes nothing. */
 bool store_knows(const struct hash *ids, int64_t id);
@@ -138,6 +157,7 @@ void row_states(struct row *r, const uint64_t state_ns[STATE_COUNT]);
 void row_null(struct row *r);
 void row_counters(struct row *r, const uint64_t counter[COUNTER_COUNT]);
 void row_hist(struct row *r, const uint32_t hist[HIST_BUCKETS]);
+void row_blob(struct row *r, const void *bytes, size_t len); /* borrowed until row_end() */
 
 /* What a host may not tell: negative, and what is no number, are NULL. */
 void row_told(struct row *r, int64_t value);
@@ -190,6 +210,9 @@ static inline const char *column_text(sqlite3_stmt *stmt, int i)
 void column_account(sqlite3_stmt *stmt, int i, uint64_t state_ns[STATE_COUNT],
 		    uint64_t counter[COUNTER_COUNT]);
 int column_hist(sqlite3_stmt *stmt, int i, uint32_t ret[HIST_BUCKETS]);
+/* What a block of calls says of them: see pack.h. */
+int column_kinds(sqlite3_stmt *stmt, int i, int (*fn)(const struct packed_kind *, void *),
+		 void *arg);
 
 /* Histograms as stored: pairs of varints. HIST_BLOB_MAX is enough for any. */
 #define HIST_BLOB_MAX (HIST_BUCKETS * 6)

@@ -44,6 +44,8 @@ static int fill_waits(struct store *s, int64_t thread, uint32_t i)
 	CHECK(!store_idle_second(s, thread, i, &wait));
 	CHECK(!store_call(s, thread, &(struct record){ .op = &op_table[i] }, &call));
 	CHECK(!store_call_wait(s, call, wait.chain, i));
+	CHECK(!store_call(s, thread, &(struct record){ .op = &op_table[i], .because = BECAUSE_ALL },
+			  NULL));
 	CHECK(!store_step(s, thread, &step));
 	CHECK(!store_step_second(s, thread, i, &sum));
 	CHECK(!store_cost(s, i, &(struct cost_row){ .launch_ns = i, .worst_pct = 0.25 }));
@@ -257,6 +259,7 @@ TEST(store_dump_and_load_give_the_same_trace)
 		"nested_second",
 		"blame_second",
 		"call",
+		"call_block",
 		"call_culprit",
 		"chain",
 		"hop",
