@@ -84,12 +84,20 @@ static int check_schema(struct store *s, enum store_mode mode)
 		return create(s);
 	if (app != APPLICATION_ID)
 		return fail(-EMEDIUMTYPE, "is a database, but not a culprit trace");
-	if (version != SCHEMA_VERSION)
+	if (version > SCHEMA_VERSION)
+		return fail(
+			-ENOTSUP,
+			"made by a newer culprit (version %lld of the tables, this one knows up "
+			"to %d): use that one, or give --db another file",
+			(long long)version, SCHEMA_VERSION);
+	if (version < 1)
 		return fail(-ENOTSUP,
-			    "made by another version of culprit (%lld, this one uses %d): "
+			    "is a culprit trace of a version that never was (%lld): "
 			    "move it aside or give --db another file",
-			    (long long)version, SCHEMA_VERSION);
-	return 0;
+			    (long long)version);
+	if (version == SCHEMA_VERSION)
+		return 0;
+	return mode == STORE_READ ? store_overlay(s) : store_migrate(s, SCHEMA_VERSION);
 }
 
 /* The trace holds command lines and paths: nobody else's business. */

@@ -7,8 +7,8 @@
 #ifdef PACKED_EXTENSION
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT1
-__attribute__((visibility("default"))) int
-sqlite3_extension_init(sqlite3 *db, char **err, const sqlite3_api_routines *api);
+__attribute__((visibility("default"))) int sqlite3_extension_init(sqlite3 *db, char **err,
+								  const sqlite3_api_routines *api);
 #else
 #include "store/store_int.h"
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "store/store_int.h"
@@ -156,28 +157,47 @@ static int call_stack_row(sqlite3_stmt *stmt, void *arg)
 
 /* Those in blocks: a block says it without its calls being unpacked. */
 struct in_block {
-	sqlite3_stmt *op; /* asks for the name of one */
+	sqlite3_stmt *op; /* asks for the names of one */
+	struct hash *ops; /* id -> struct op_names: most are met again at once */
 	struct to *to;
 	struct call_stack_info info;
 };
 
+struct op_names {
+	bool known; /* the file has it */
+	char symbol[64], class[16];
+};
+
+static const struct op_names *names_of(struct in_block *b, uint64_t id)
+{
+	struct op_names *names = hash_get(b->ops, &id);
+
+	if (names)
+		return names;
+	names = hash_put(b->ops, &id);
+	sqlite3_bind_int64(b->op, 1, (int64_t)id);
+	if (sqlite3_step(b->op) == SQLITE_ROW) {
+		names->known = true;
+		str_copy(names->symbol, sizeof(names->symbol), column_text(b->op, 0));
+		str_copy(names->class, sizeof(names->class), column_text(b->op, 1));
+	}
+	sqlite3_reset(b->op);
+	return names;
+}
+
 static int block_kind(const struct packed_kind *kind, void *arg)
 {
 	struct in_block *b = arg;
-	int err = 0;
+	const struct op_names *names = names_of(b, kind->op);
 
+	if (!names->known)
+		return 0;
+	b->info.symbol = names->symbol;
+	b->info.class = names->class;
 	b->info.stack = kind->stack;
 	b->info.calls = (uint64_t)store_number(kind->calls);
 	b->info.ns = (uint64_t)store_number(kind->ns);
-	sqlite3_bind_int64(b->op, 1, (int64_t)kind->op);
-	if (sqlite3_step(b->op) == SQLITE_ROW) {
-		b->info.symbol = column_text(b->op, 0);
-		b->info.class = column_text(b->op, 1);
-		err = ((int (*)(const struct call_stack_info *, void *))b->to->fn)(&b->info,
-										   b->to->arg);
-	}
-	sqlite3_reset(b->op);
-	return err;
+	return ((int (*)(const struct call_stack_info *, void *))b->to->fn)(&b->info, b->to->arg);
 }
 
 static int block_row(sqlite3_stmt *stmt, void *arg)
@@ -193,19 +213,20 @@ static int block_row(sqlite3_stmt *stmt, void *arg)
 
 static int each_block_stack(struct store *s, struct window w, struct to *to)
 {
-	struct in_block b = { .to = to };
+	struct in_block b = { .to = to,
+			      .ops = hash_new(sizeof(uint64_t), sizeof(struct op_names)) };
 	sqlite3_stmt *stmt;
 	int err = store_query(s, "SELECT symbol, class FROM op WHERE id=?1", w, &b.op);
 
-	if (err)
-		return err;
-	err = store_query(s,
-			  "SELECT thread, max(first_ns, ?1), kinds FROM call_block"
-			  " WHERE last_ns >= ?1 AND first_ns <= ?2",
-			  w, &stmt);
+	if (!err)
+		err = store_query(s,
+				  "SELECT thread, max(first_ns, ?1), kinds FROM call_block"
+				  " WHERE last_ns >= ?1 AND first_ns <= ?2",
+				  w, &stmt);
 	if (!err)
 		err = store_rows(s, stmt, block_row, &b);
 	sqlite3_finalize(b.op);
+	hash_free(b.ops);
 	return err;
 }
 

@@ -77,6 +77,13 @@ struct store {
 	struct packing *packing; /* blocks that are not full; NULL: none */
 };
 
+/* ---- files of older versions; see migrate.c ---- */
+
+/* Make it a file of this version. */
+int store_migrate(struct store *s, int version);
+/* Let it be read as if it were one. */
+int store_overlay(struct store *s);
+
 /* ---- calls in blocks ---- */
 
 /* Is this one of those that are packed? They get no row of their own. */
