@@ -55,6 +55,7 @@ static const char *const tables[] = {
 	"kernel",
 	"kernel_second",
 	"memory_second",
+	"pruned",
 };
 
 static void dump_text(FILE *out, const char *text)

@@ -39,7 +39,7 @@ int store_exec(struct store *s, const char *sql)
 								       : store_fail(s, "database");
 }
 
-static int pragma_int(struct store *s, const char *sql, int64_t *ret)
+int store_ask(struct store *s, const char *sql, int64_t *ret)
 {
 	sqlite3_stmt *stmt;
 	int rc;
@@ -59,7 +59,8 @@ static int create(struct store *s)
 
 	snprintf(stamp, sizeof(stamp), "PRAGMA application_id=%d; PRAGMA user_version=%d",
 		 APPLICATION_ID, SCHEMA_VERSION);
-	err = store_exec(s, "BEGIN IMMEDIATE");
+	/* A file that is above a limit that was lowered can shrink: see prune.c. */
+	err = store_exec(s, "PRAGMA auto_vacuum=INCREMENTAL; BEGIN IMMEDIATE");
 	if (!err)
 		err = store_exec(s, store_schema);
 	if (!err)
@@ -73,11 +74,11 @@ static int check_schema(struct store *s, enum store_mode mode)
 	int64_t app = 0, version = 0, tables = 0;
 	int err;
 
-	err = pragma_int(s, "PRAGMA application_id", &app);
+	err = store_ask(s, "PRAGMA application_id", &app);
 	if (!err)
-		err = pragma_int(s, "PRAGMA user_version", &version);
+		err = store_ask(s, "PRAGMA user_version", &version);
 	if (!err)
-		err = pragma_int(s, "SELECT count(*) FROM sqlite_master", &tables);
+		err = store_ask(s, "SELECT count(*) FROM sqlite_master", &tables);
 	if (err)
 		return err;
 	if (!app && !version && !tables && mode == STORE_WRITE)
@@ -149,7 +150,8 @@ static int open_once(struct store *s, const char *path, enum store_mode mode)
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	err = check_schema(s, mode); /* first: a foreign file is not changed */
 	if (!err && mode == STORE_WRITE)
-		err = store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
+		err = store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+				    " PRAGMA secure_delete=FAST;");
 	return err;
 }
 
@@ -228,6 +230,7 @@ void store_close(struct store *s)
 	if (s->db)
 		(void)store_commit(s); /* a caller that must know has committed before */
 	store_pack_forget(s);
+	store_prune_free(s);
 	for (int i = 0; i < STMT_COUNT; i++)
 		sqlite3_finalize(s->stmt[i]);
 	sqlite3_close(s->db);

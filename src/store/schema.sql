@@ -579,6 +579,7 @@ CREATE TABLE memory_second(
 	strangers INTEGER NOT NULL, -- frees of what was allocated before it was traced
 	PRIMARY KEY(process, kind, device, at_ns)
 ) WITHOUT ROWID;
+CREATE INDEX memory_second_at ON memory_second(at_ns);
 
 CREATE TABLE loss(
 	run INTEGER NOT NULL REFERENCES run(id),
@@ -586,6 +587,7 @@ CREATE TABLE loss(
 	reason TEXT NOT NULL,
 	count INTEGER NOT NULL
 );
+CREATE INDEX loss_at ON loss(at_ns);
 
 -- What the agent itself did in an interval: the account of every record, and its cost.
 CREATE TABLE account(
@@ -600,6 +602,17 @@ CREATE TABLE account(
 	agent_ns INTEGER NOT NULL, -- CPU time of the agent
 	traced_ns INTEGER NOT NULL -- time of the traced processes: of each its longest thread
 );
+CREATE INDEX account_at ON account(at_ns);
+
+-- What was removed to stay within --max-db and --max-age.
+CREATE TABLE pruned(
+	run INTEGER NOT NULL REFERENCES run(id), -- that removed it
+	what TEXT NOT NULL, -- blocks, calls: but for those at the time of incidents; then incident_blocks,
+		-- incident_calls; seconds, incident_seconds: the rest of that time; age: all that is too old
+	until_ns INTEGER NOT NULL, -- none of it is older
+	rows INTEGER NOT NULL,
+	PRIMARY KEY(run, what)
+) WITHOUT ROWID;
 
 -- What that cost is made of. Times are on the threads of traced processes, but for the last three.
 CREATE TABLE cost_second(

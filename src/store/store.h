@@ -37,6 +37,27 @@ void store_tidy(struct store *s);
 /* Give up what was not committed; ids handed out since then are void. */
 void store_rollback(struct store *s);
 
+/* ---- retention ---- */
+
+struct retention {
+	uint64_t max_bytes, max_age_ns; /* 0: no limit */
+};
+
+/*
+ * Remove some of what is too old, or too much, for about spend_ns; committed with what is written next.
+ * Single calls go first, those at the time of incidents last of these; then seconds, likewise; the
+ * oldest of each first; of names those that nobody has any more. 1: there is more to be removed; 0: it is within its limits, or nothing can be
+ * done about it.
+ */
+int store_prune(struct store *s, const struct retention *keep, uint64_t now_boot_ns,
+		uint64_t spend_ns);
+
+/* Rows removed by this store; and the bytes that the file has, and has in use. */
+struct store_size {
+	uint64_t removed, bytes, used;
+};
+int store_size(struct store *s, struct store_size *ret);
+
 /* ---- writing ---- */
 
 struct run_row {

@@ -75,6 +75,7 @@ struct store {
 	int64_t interned[INTERN_SLOTS]; /* ids written lately: spares most INSERT OR IGNOREs */
 	struct hash *chains, *stacks; /* ids written, at most IDS_KNOWN; NULL: none */
 	struct packing *packing; /* blocks that are not full; NULL: none */
+	struct pruning *pruning; /* NULL: nothing was removed yet */
 };
 
 /* ---- files of older versions; see migrate.c ---- */
@@ -83,6 +84,11 @@ struct store {
 int store_migrate(struct store *s, int version);
 /* Let it be read as if it were one. */
 int store_overlay(struct store *s);
+
+void store_prune_free(struct store *s);
+
+/* The first column of the first row, a number. */
+int store_ask(struct store *s, const char *sql, int64_t *ret);
 
 /* ---- calls in blocks ---- */
 

@@ -188,6 +188,8 @@ static int fill(struct store *s)
 		CHECK(!store_kernel(s, &kernel));
 		CHECK(!store_kernel_second(s, kernel.id, i, i));
 		CHECK(!store_memory_second(s, process, i, &memory, &balance));
+		CHECK(!store_exec(s, "INSERT INTO pruned VALUES(1, 'age', 5, 6)"
+				     " ON CONFLICT DO UPDATE SET rows=rows+1"));
 		if (fill_waits(s, thread, i) || fill_host(s, i) || fill_gpus(s, i) ||
 		    fill_stacks(s, thread, i) || fill_ranks(s, process, thread, i))
 			return 1;
@@ -293,6 +295,7 @@ TEST(store_dump_and_load_give_the_same_trace)
 		"kernel",
 		"kernel_second",
 		"memory_second",
+		"pruned",
 	};
 	struct store *s, *copy;
 	char *text, *again;
