@@ -165,7 +165,7 @@ fuzz: $(FUZZ)
 C_FILES  := $(shell find src wire probe helper test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
 SCRIPTS  := .ci/run demo/record test/soak test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
-	test/gpu/overhead test/gpu/surface test/fuzz/run \
+	test/gpu/overhead test/gpu/surface test/fuzz/run test/bench/ingest \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
@@ -197,9 +197,9 @@ demo: setup
 	$(MAKE) --no-print-directory all
 	sh tools/run-demo $(OUT)/culprit
 test: setup-test
-	$(MAKE) --no-print-directory all $(OUT)/unit sim
+	$(MAKE) --no-print-directory all $(OUT)/unit sim $(OUT)/bench/ingest_bench
 	sh test/run $(OUT) $(T)
-e2e: all sim
+e2e: all sim $(OUT)/bench/ingest_bench
 	sh test/run --e2e $(OUT) $(T)
 lab: all sim
 	sh test/lab/run $(OUT) "$(S)" $(DIR)
@@ -220,11 +220,13 @@ $(OUT)/bench/%: $(OUT)/test/bench/%.o $(MODS) $(OUT)/assets.o
 $(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
 	mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
-bench: bench-probe bench-switch bench-python
+bench: bench-probe bench-switch bench-python bench-ingest
 bench-probe: $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
 bench-switch: $(OUT)/bench/switch_bench
 	$(OUT)/bench/switch_bench $(or $(ROUNDS),31)
+bench-ingest: all sim $(OUT)/bench/ingest_bench
+	sh test/bench/ingest $(OUT) $(SECONDS)
 bench-python: all sim
 	sh test/bench/python $(OUT)
 # What test/gpu/run, test/gpu/overhead and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
@@ -237,7 +239,7 @@ gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
-.PHONY: all sim setup setup-test demo test e2e lab soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean
+.PHONY: all sim setup setup-test demo test e2e lab soak bench bench-probe bench-switch bench-python bench-ingest gpu fuzz fmt lint doc install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

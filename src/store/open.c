@@ -151,7 +151,9 @@ static int open_once(struct store *s, const char *path, enum store_mode mode)
 	err = check_schema(s, mode); /* first: a foreign file is not changed */
 	if (!err && mode == STORE_WRITE)
 		err = store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-				    " PRAGMA secure_delete=FAST;");
+				    " PRAGMA secure_delete=FAST;"
+				    /* What is not committed waits in memory: see room.c. */
+				    " PRAGMA cache_spill=OFF;");
 	return err;
 }
 
@@ -197,8 +199,17 @@ int store_open(const char *path, enum store_mode mode, struct store **ret)
 		store_close(s);
 		return err;
 	}
+	if (mode == STORE_WRITE && !streq(path, ":memory:"))
+		s->path = xstrdup(path);
 	*ret = s;
 	return 0;
+}
+
+int store_reopen(struct store *s)
+{
+	int err = open_once(s, s->path, STORE_WRITE);
+
+	return err ? fail_in(err, "%s", s->path) : 0;
 }
 
 void store_tidy(struct store *s)
@@ -223,18 +234,27 @@ int store_commit(struct store *s)
 	return err || sqlite3_get_autocommit(s->db) ? err : store_exec(s, "COMMIT");
 }
 
+void store_shut(struct store *s)
+{
+	store_pack_forget(s);
+	store_forget(s);
+	for (int i = 0; i < STMT_COUNT; i++) {
+		sqlite3_finalize(s->stmt[i]);
+		s->stmt[i] = NULL;
+	}
+	sqlite3_close(s->db);
+	s->db = NULL;
+	s->run = 0;
+}
+
 void store_close(struct store *s)
 {
 	if (!s)
 		return;
 	if (s->db)
 		(void)store_commit(s); /* a caller that must know has committed before */
-	store_pack_forget(s);
+	store_shut(s);
 	store_prune_free(s);
-	for (int i = 0; i < STMT_COUNT; i++)
-		sqlite3_finalize(s->stmt[i]);
-	sqlite3_close(s->db);
-	hash_free(s->chains);
-	hash_free(s->stacks);
+	free(s->path);
 	free(s);
 }

@@ -15,7 +15,7 @@
 #define QUICK_NS 500000 /* a slice that takes less may be longer */
 #define NAMES_NS (60 * SLICE_NS) /* between two looks for names that nobody needs */
 #define AROUND_NS 5000000000ull /* also evidence: before and after an incident */
-#define RECENT_NS 60000000000ull /* never removed for its size */
+#define RECENT_NS 2000000000ull /* never removed for its size: whoever looks needs it */
 #define WINDOWS_MAX 1024
 #define VACUUM_PAGES 64
 

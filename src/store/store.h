@@ -58,6 +58,19 @@ struct store_size {
 };
 int store_size(struct store *s, struct store_size *ret);
 
+/*
+ * Is there room on the disk for what is not committed? 1: so little that it had better wait in memory;
+ * -ENOSPC: more waits than is kept there.
+ */
+int store_room(struct store *s, uint64_t *ret_free);
+
+/*
+ * Commit, put the file aside under a name with the date, and go on in a new one: all ids are void, and a
+ * run has to begin. ret_name: the old file. 1: it could not be put aside and is still written to, but
+ * ids are void all the same. On error there is no file any more: the store can only be closed.
+ */
+int store_roll(struct store *s, char *ret_name, size_t cap);
+
 /* ---- writing ---- */
 
 struct run_row {

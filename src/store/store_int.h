@@ -4,6 +4,7 @@
 #define STORE_STORE_INT_H
 
 #include <sqlite3.h>
+#include <time.h>
 
 #include "store/pack.h"
 #include "store/store.h"
@@ -76,6 +77,7 @@ struct store {
 	struct hash *chains, *stacks; /* ids written, at most IDS_KNOWN; NULL: none */
 	struct packing *packing; /* blocks that are not full; NULL: none */
 	struct pruning *pruning; /* NULL: nothing was removed yet */
+	char *path; /* of what is written; NULL: in memory, or only read */
 };
 
 /* ---- files of older versions; see migrate.c ---- */
@@ -86,6 +88,13 @@ int store_migrate(struct store *s, int version);
 int store_overlay(struct store *s);
 
 void store_prune_free(struct store *s);
+
+/* Close the file, not the store; and open what has its name now. */
+void store_shut(struct store *s);
+int store_reopen(struct store *s);
+
+/* What a file of that time is called, the nth. */
+void store_dated_name(const char *path, time_t at, int n, char *dst, size_t cap);
 
 /* The first column of the first row, a number. */
 int store_ask(struct store *s, const char *sql, int64_t *ret);

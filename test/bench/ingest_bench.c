@@ -23,6 +23,8 @@ static const char usage[] =
 	"STACKS (64) places of the program, to FILE, and commits after each of those seconds.\n"
 	"The rate is how far apart they are in the trace; they are written as fast as it goes.\n";
 
+#define SEC 1000000000ull
+
 enum { KINDS = 9 };
 
 static const struct kind {
@@ -129,14 +131,14 @@ static int feed(struct bench *b)
 	int err = 0;
 
 	for (uint64_t n = 0; !err && n < b->calls; n++) {
-		b->now = 1000000000ull + n * 1000000000ull / b->rate;
+		b->now = SEC + n * SEC / b->rate;
 		make_event(b, n, &e);
 		err = decode(&e, sizeof(e), &rec);
 		if (!err)
 			err = store_call(b->store, b->thread[rec.serial], &rec, NULL);
 		count(b, n % KINDS, &rec);
-		if (!err && b->now / 1000000000ull != b->second) {
-			b->second = b->now / 1000000000ull;
+		if (!err && b->now / SEC != b->second) {
+			b->second = b->now / SEC;
 			err = store_second(b, b->now);
 		}
 	}
@@ -168,10 +170,11 @@ static int put_stacks(struct bench *b)
 
 static int begin(struct bench *b, const char *path)
 {
+	uint64_t start = clock_wall_ns() - SEC - b->calls * SEC / b->rate; /* it ends now */
 	struct run_row run = {
 		.node = "bench",
-		.start_ns = clock_wall_ns(),
-		.wall_minus_boot_ns = (int64_t)clock_wall_ns(),
+		.start_ns = start,
+		.wall_minus_boot_ns = (int64_t)start,
 		.boot_id = "b",
 		.version = VERSION,
 		.kernel = "bench",
