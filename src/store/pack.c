@@ -56,7 +56,7 @@ static size_t put(uint8_t *dst, uint64_t value)
 
 static size_t put_signed(uint8_t *dst, uint64_t delta)
 {
-	return put(dst, delta << 1 ^ (uint64_t)((int64_t)delta >> 63));
+	return put(dst, delta << 1 ^ -(delta >> 63));
 }
 
 static bool is_kind(const struct packed_kind *k, const struct packed_call *c)
@@ -219,7 +219,7 @@ static size_t put_ops(struct packer *p, uint16_t number[PACK_KINDS][2])
 
 void packer_take(struct packer *p, struct packed_block *ret)
 {
-	uint16_t number[PACK_KINDS][2];
+	uint16_t number[PACK_KINDS][2] = { { 0 } };
 	size_t n = 0;
 
 	*ret = (struct packed_block){ 0 };

@@ -12,7 +12,7 @@
 
 #define SLICE_NS 1000000000ull /* of the trace, removed at once: at first, */
 #define SLICE_MAX_NS (3600 * SLICE_NS) /* ... and where all of it has to go, and there is little */
-#define QUICK_NS 500000 /* a slice that takes less may be longer */
+#define QUICK_NS 500000ull /* a slice that takes less may be longer */
 #define NAMES_NS (60 * SLICE_NS) /* between two looks for names that nobody needs */
 #define AROUND_NS 5000000000ull /* also evidence: before and after an incident */
 #define RECENT_NS 2000000000ull /* never removed for its size: whoever looks needs it */
@@ -171,6 +171,27 @@ int store_size(struct store *s, struct store_size *ret)
 		.used = (uint64_t)((pages - free_pages) * page),
 	};
 	return err;
+}
+
+static int until_row(sqlite3_stmt *stmt, void *arg)
+{
+	struct pruned_until *ret = arg;
+
+	ret->calls_ns = column_u64(stmt, 0);
+	ret->seconds_ns = column_u64(stmt, 1);
+	return 0;
+}
+
+int store_pruned_until(struct store *s, struct pruned_until *ret)
+{
+	sqlite3_stmt *stmt;
+	int err = store_query(s,
+			      "SELECT max(until_ns), max(CASE WHEN what IN ('age', 'seconds',"
+			      " 'incident_seconds') THEN until_ns END) FROM pruned",
+			      (struct window){ 0, 0 }, &stmt);
+
+	*ret = (struct pruned_until){ 0, 0 };
+	return err ? err : store_rows(s, stmt, until_row, ret);
 }
 
 /* ---- incidents ---- */

@@ -182,7 +182,7 @@ int shape_objects(sqlite3 *now, const char *type,
 		  struct store *s, void *arg)
 {
 	sqlite3_stmt *stmt;
-	int rc, err = 0;
+	int err = 0;
 
 	if (sqlite3_prepare_v2(now,
 			       "SELECT name, sql FROM sqlite_master"
@@ -190,7 +190,7 @@ int shape_objects(sqlite3 *now, const char *type,
 			       -1, &stmt, NULL) != SQLITE_OK)
 		return fail(-EIO, "the schema: %s", sqlite3_errmsg(now));
 	sqlite3_bind_text(stmt, 1, type, -1, SQLITE_STATIC);
-	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+	while (!err && sqlite3_step(stmt) == SQLITE_ROW)
 		err = fn(s, column_text(stmt, 0), column_text(stmt, 1), arg);
 	sqlite3_finalize(stmt);
 	return err;

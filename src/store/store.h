@@ -58,6 +58,12 @@ struct store_size {
 };
 int store_size(struct store *s, struct store_size *ret);
 
+/* Until when single calls, and seconds, were removed, at least in part; wall clock, 0: none were. */
+struct pruned_until {
+	uint64_t calls_ns, seconds_ns;
+};
+int store_pruned_until(struct store *s, struct pruned_until *ret);
+
 /*
  * Is there room on the disk for what is not committed? 1: so little that it had better wait in memory;
  * -ENOSPC: more waits than is kept there.

@@ -36,6 +36,7 @@ at_least "calls of before that are left" "$(sql "SELECT count(*) FROM calls JOIN
 	JOIN process ON process.id = process WHERE run = 1")" 1000
 is "what was removed is said" "$(sql "SELECT run, what, rows > 100 FROM pruned")" "2|blocks|1"
 runs "it can be explained" 0 "$culprit" explain --db "$db"
+has "explain says so, too" "$dir/out" "pruned: single calls before"
 
 # By age.
 cp "$old" "$db"
