@@ -223,6 +223,7 @@ void store_rollback(struct store *s)
 	if (!sqlite3_get_autocommit(s->db))
 		(void)store_exec(s, "ROLLBACK"); /* there is nothing more to be done */
 	store_pack_forget(s);
+	store_sweep_free(s); /* what was removed is back */
 	store_forget(s);
 }
 
@@ -237,6 +238,7 @@ int store_commit(struct store *s)
 void store_shut(struct store *s)
 {
 	store_pack_forget(s);
+	store_sweep_free(s);
 	store_forget(s);
 	for (int i = 0; i < STMT_COUNT; i++) {
 		sqlite3_finalize(s->stmt[i]);

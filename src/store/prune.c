@@ -17,6 +17,7 @@
 #define AROUND_NS 5000000000ull /* also evidence: before and after an incident */
 #define RECENT_NS 2000000000ull /* never removed for its size: whoever looks needs it */
 #define WINDOWS_MAX 1024
+#define SWEEP_NS 3600000000000ull
 #define VACUUM_PAGES 64
 
 /* Rows from ?1 on and before ?2. */
@@ -139,6 +140,7 @@ static const struct pass {
 
 struct pruning {
 	uint64_t removed;
+	uint64_t swept, swept_ns; /* removed until chains were last looked for, and when that was */
 	uint64_t slice_ns;
 	uint64_t names_ns; /* when names were last looked for, in the trace's time */
 	enum pass_id pass; /* of those for size, while it is too large */
@@ -359,10 +361,11 @@ static int prune_slice(struct store *s, const struct pass *pass, uint64_t until,
 static int prune_age(struct store *s, uint64_t max_age_ns, uint64_t now_ns, uint64_t end)
 {
 	uint64_t cursor = 0, until = now_ns - min_u64(now_ns, max_age_ns);
-	int err = 0;
+	int err;
 
-	while (!err && cursor != UINT64_MAX && clock_boot_ns() < end)
+	do
 		err = prune_slice(s, &passes[PASS_AGE], until, &cursor);
+	while (!err && cursor != UINT64_MAX && clock_boot_ns() < end);
 	return err ? err : cursor != UINT64_MAX;
 }
 
@@ -410,7 +413,9 @@ static int prune_size(struct store *s, uint64_t max_bytes, uint64_t now_ns, uint
 		err = read_windows(s);
 	}
 	p->too_large = too_large;
-	while (!err && p->too_large && p->pass < PASS_COUNT && clock_boot_ns() < end) {
+	for (bool first = true;
+	     !err && p->too_large && p->pass < PASS_COUNT && (first || clock_boot_ns() < end);
+	     first = false) {
 		err = prune_slice(s, &passes[p->pass], until, &p->cursor);
 		if (p->cursor == UINT64_MAX) {
 			p->pass++;
@@ -424,6 +429,18 @@ static int prune_size(struct store *s, uint64_t max_bytes, uint64_t now_ns, uint
 	if (err || p->too_large)
 		return err ? err : 1;
 	return shrink(s, max_bytes, end);
+}
+
+/* Chains go with the seconds that needed them, an hour later. */
+static int sweep_if_due(struct store *s, uint64_t now_ns, uint64_t end)
+{
+	struct pruning *p = s->pruning;
+
+	if (!s->sweep && (p->removed == p->swept || now_ns < p->swept_ns + SWEEP_NS))
+		return 0;
+	p->swept = p->removed;
+	p->swept_ns = now_ns;
+	return store_sweep(s, end);
 }
 
 int store_prune(struct store *s, const struct retention *keep, uint64_t now_boot_ns,
@@ -442,5 +459,5 @@ int store_prune(struct store *s, const struct retention *keep, uint64_t now_boot
 		more = prune_age(s, keep->max_age_ns, now_ns, end);
 	if (!more && keep->max_bytes)
 		more = prune_size(s, keep->max_bytes, now_ns, end);
-	return more;
+	return more ? more : sweep_if_due(s, now_ns, end);
 }

@@ -77,6 +77,7 @@ struct store {
 	struct hash *chains, *stacks; /* ids written, at most IDS_KNOWN; NULL: none */
 	struct packing *packing; /* blocks that are not full; NULL: none */
 	struct pruning *pruning; /* NULL: nothing was removed yet */
+	struct sweep *sweep; /* NULL: nobody looks for chains that nobody needs */
 	char *path; /* of what is written; NULL: in memory, or only read */
 };
 
@@ -88,6 +89,12 @@ int store_migrate(struct store *s, int version);
 int store_overlay(struct store *s);
 
 void store_prune_free(struct store *s);
+
+/* Remove chains that nothing refers to, until then. 1: there is more to do. */
+int store_sweep(struct store *s, uint64_t end_boot_ns);
+/* This one is referred to. */
+void store_sweep_spare(struct store *s, int64_t chain);
+void store_sweep_free(struct store *s); /* or give it up */
 
 /* Close the file, not the store; and open what has its name now. */
 void store_shut(struct store *s);

@@ -88,8 +88,9 @@ DIR_TEST(prune_by_age_removes_all_that_is_older_and_nothing_else)
 	CHECK_STR(trace_ask(s, "SELECT count(*) FROM calls"), "4500");
 	CHECK_STR(trace_ask(s, "SELECT count(*) FROM thread"), "1"); /* it lives */
 	CHECK_STR(trace_ask(s, NOTHING_HANGS), "0");
-	CHECK_STR(trace_ask(s, "SELECT what, rows > 0, (until_ns - 1700000000000000000) / 1000000000"
-			       " BETWEEN 1180 AND 1200 FROM pruned"),
+	CHECK_STR(trace_ask(s,
+			    "SELECT what, rows > 0, (until_ns - 1700000000000000000) / 1000000000"
+			    " BETWEEN 1180 AND 1200 FROM pruned"),
 		  "age|1|1");
 	store_close(s);
 	return 0;
@@ -235,6 +236,68 @@ DIR_TEST(prune_without_limits_does_nothing)
 	CHECK(!store_prune(s, &keep, 1000 * MINUTE, SEC));
 	CHECK(!store_size(s, &size));
 	CHECK_U64(size.removed, 0);
+	store_close(s);
+	return 0;
+}
+
+static struct chain some_chain(uint32_t pid)
+{
+	struct chain chain = { .hops = 2, .complete = true };
+
+	chain.hop[0] = (struct hop){ .pid = pid, .nr = -1, .irq = -1 };
+	chain.hop[1] = (struct hop){ .pid = pid + 1, .nr = -1, .irq = -1 };
+	return chain;
+}
+
+#define CHAINS_LEFT "SELECT count(*), min(pid), max(pid), sum(n) FROM chain JOIN hop ON chain=id"
+
+/* Those that a wait, an idle time or a call needs stay, and those that come meanwhile. */
+DIR_TEST(prune_sweeps_chains_that_nothing_refers_to)
+{
+	enum { CHAINS = 3000 };
+	struct wait_row wait = { .op = &op_table[0], .ns = 1 };
+	struct retention keep = { .max_age_ns = MINUTE };
+	int64_t process, thread;
+	struct chain chain;
+	struct store *s;
+	int more;
+
+	CHECK(!store_open(trace_db, STORE_WRITE, &s));
+	CHECK(!trace_run(s));
+	CHECK(!trace_process(s, 4821, "python3", &process));
+	CHECK(!store_thread(s, process, 4821, "python3", 1, &thread));
+	for (uint32_t i = 0; i < CHAINS; i++) {
+		uint64_t at = i < CHAINS / 2 ? SEC : 10 * MINUTE;
+
+		chain = some_chain(1000 + i);
+		CHECK(!store_chain(s, &chain, &wait.chain));
+		CHECK(!(i % 3 == 0   ? store_wait_second(s, thread, at, &wait)
+			: i % 3 == 1 ? store_idle_second(s, thread, at, &wait)
+				     : store_call_wait(s, i, wait.chain, 1)));
+	}
+	CHECK(!store_exec(s, "DELETE FROM call_wait WHERE call < 1500"));
+	CHECK(!store_account(s, SEC, &(struct account_row){ 0 }));
+	CHECK(!store_commit(s));
+	CHECK_STR(trace_ask(s, CHAINS_LEFT), "6000|1000|4000|3000");
+	do {
+		more = store_prune(s, &keep, 10 * MINUTE, 1);
+		chain = some_chain(1007); /* gone, and back; the file must have it in the end */
+		CHECK(!store_chain(s, &chain, &wait.chain));
+	} while (more > 0);
+	CHECK(!more);
+	CHECK(!store_wait_second(s, thread, 10 * MINUTE, &wait));
+	CHECK(!store_commit(s));
+	CHECK_STR(trace_ask(s,
+			    "SELECT count(*) FROM wait_second WHERE chain NOT IN (SELECT id FROM"
+			    " chain) UNION ALL SELECT count(*) FROM idle_second WHERE chain NOT IN"
+			    " (SELECT id FROM chain) UNION ALL SELECT count(*) FROM call_wait"
+			    " WHERE chain NOT IN (SELECT id FROM chain)"),
+		  "0;0;0");
+	/* Half of them and one; of those that are kept for nothing there are few. */
+	CHECK(strtoull(trace_ask(s, "SELECT count(*) FROM chain"), NULL, 10) - 1501 < 5);
+	CHECK_STR(
+		trace_ask(s, "SELECT count(*) FROM hop WHERE chain NOT IN (SELECT id FROM chain)"),
+		"0");
 	store_close(s);
 	return 0;
 }
