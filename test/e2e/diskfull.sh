@@ -35,17 +35,17 @@ trace_with --json --record-all
 go "$first"
 ends "$first" 'cudaMemcpyAsync 1009'
 fill_disk 900
-soon 15 said 'waits in memory' || die "nobody noticed: $(free_kb) kB are free: $(cat "$trace_err")"
+soon 30 said 'waits in memory' || die "nobody noticed: $(free_kb) kB are free: $(cat "$trace_err")"
 before=$(stat -c %s "$db-wal")
 go "$second"
 ends "$second" 'cudaMemcpyAsync 3001'
 waits() {
 	[ "$(grep '"held_seconds":' "$trace_out" | tail -1 | jq .loss.held_seconds)" -ge 3 ]
 }
-if soon 20 waits; then good "seconds that wait" "3 and more"; else bad "seconds that wait" "fewer" 3; fi
+if soon 40 waits; then good "seconds that wait" "3 and more"; else bad "seconds that wait" "fewer" 3; fi
 is "not a byte more on the disk" "$(stat -c %s "$db-wal")" "$before"
 rm "$disk/filler"
-if soon 15 said 'there is room again'; then good "room again" "noticed"; else bad "room again" "$(cat "$trace_err")" noticed; fi
+if soon 30 said 'there is room again'; then good "room again" "noticed"; else bad "room again" "$(cat "$trace_err")" noticed; fi
 go "$third"
 ends "$third" 'cudaMemcpyAsync 5003'
 untrace

@@ -20,11 +20,11 @@ small() {
 	[ "$(sql "SELECT (page_count - freelist_count) * page_size <= 20 << 20 FROM pragma_page_count,
 		pragma_freelist_count, pragma_page_size")" = 1 ]
 }
-if soon 30 small; then good "pages in use" "within 20m"; else bad "pages in use" "more than 20m" "less"; fi
+if soon 60 small; then good "pages in use" "within 20m"; else bad "pages in use" "more than 20m" "less"; fi
 shrunk() {
 	[ "$(sql "SELECT page_count * page_size <= 20 << 20 FROM pragma_page_count, pragma_page_size")" = 1 ]
 }
-if soon 20 shrunk; then good "the file" "within 20m"; else bad "the file" "more than 20m" "less"; fi
+if soon 60 shrunk; then good "the file" "within 20m"; else bad "the file" "more than 20m" "less"; fi
 untrace
 at_most "bytes" "$(stat -c %s "$db")" $((22 << 20))
 is "integrity" "$(sqlite3 "$db" 'PRAGMA integrity_check')" ok
@@ -46,7 +46,7 @@ aged() {
 		WHERE last_ns < $1)")" = 0 ]
 }
 limit=$(($(now_ns) - 900000000000))
-if soon 40 aged $limit; then good "older than 15m" "nothing"; else bad "older than 15m" "something" nothing; fi
+if soon 60 aged $limit; then good "older than 15m" "nothing"; else bad "older than 15m" "something" nothing; fi
 untrace
 at_least "younger than that is left" "$(sql "SELECT count(*) FROM op_second JOIN thread ON thread.id = thread
 	JOIN process ON process.id = process WHERE run = 1")" 1000
@@ -59,7 +59,7 @@ trace_with --rollover 16m
 rolled() {
 	ls "$dir"/trace-2*.db >/dev/null 2>&1
 }
-if soon 10 rolled; then good "put aside" "a file"; else bad "put aside" none "a file"; fi
+if soon 30 rolled; then good "put aside" "a file"; else bad "put aside" none "a file"; fi
 go "$caller"
 ends "$caller" 'cudaMemcpyAsync 1009'
 untrace
@@ -77,7 +77,7 @@ trace_with --rollover 16m --max-db 60m
 both() {
 	[ "$(find "$dir" -name 'trace-2*.db' | wc -l)" = 1 ] && grep -q 'removed: --max-db' "$trace_err"
 }
-if soon 10 both; then good "files put aside" "the younger one"; else bad "files put aside" "$(ls "$dir")" one; fi
+if soon 30 both; then good "files put aside" "the younger one"; else bad "files put aside" "$(ls "$dir")" one; fi
 untrace
 
 runs "a limit that is too small" 2 "$culprit" trace --max-db 4k --db "$dir/x.db"
