@@ -88,7 +88,8 @@ SIM_FLAGS := -std=gnu11 -O2 $(WARN) -I. -fPIC -shared -fvisibility=hidden -pthre
 	-fno-omit-frame-pointer $(if $(filter x86,$(ARCH)),-fcf-protection=none) \
 	-Wl,-z,nodelete,-z,defs -s
 sim: $(SIM_LIBS) $(OUT)/sim/libnvidia-ml.so.1 $(OUT)/sim/simgpu.py $(OUT)/sim/train.py $(OUT)/sim/calls $(OUT)/sim/forge \
-		$(OUT)/sim/storm $(OUT)/sim/kernels $(OUT)/sim/kernels_static $(OUT)/sim/libcublasLt.so.13
+		$(OUT)/sim/storm $(OUT)/sim/kernels $(OUT)/sim/kernels_static $(OUT)/sim/libcublasLt.so.13 \
+		$(OUT)/sim/tracedb.py $(OUT)/sim/culprit_calls.so
 $(OUT)/sim/libcudart.so.13: SIM_LIB = -DSIM_CUDART
 $(OUT)/sim/libcuda.so.1: SIM_LIB = -DSIM_CUDA
 $(OUT)/sim/libnccl.so.2: SIM_LIB = -DSIM_NCCL
@@ -100,6 +101,12 @@ $(OUT)/sim/libnvidia-ml.so.1: test/sim/nvml.c helper/nvml.h
 	mkdir -p $(@D)
 	$(call say,SIM,$@) $(CC) $(SIM_FLAGS) -Wno-missing-prototypes -Wl,-soname,$(@F) \
 		-o $@ $< -ldl
+# Calls in blocks as rows, for the sqlite3 shell and other programs: .load, or load_extension().
+CALLS_SRC := src/store/packed_table.c src/store/unpack.c
+$(OUT)/sim/culprit_calls.so: $(CALLS_SRC) src/store/pack.h src/store/pack_int.h wire/event.h
+	mkdir -p $(@D)
+	$(call say,CC,$@) $(CC) -std=gnu11 -O2 $(WARN) -I. -Isrc -fPIC -shared -fvisibility=hidden \
+		-DPACKED_EXTENSION -s -o $@ $(CALLS_SRC)
 $(OUT)/sim/%.py: test/sim/%.py
 	mkdir -p $(@D)
 	cp $< $@
@@ -151,7 +158,7 @@ FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,unde
 	-fno-sanitize-recover=all -MMD -MP
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c \
 	$(wildcard $(addsuffix /*.c,$(addprefix src/,base decode chain rank tenant step native python tag integrity))) \
-	src/store/hist.c src/gpu/decode.c src/gpu/xid.c \
+	$(addprefix src/store/,hist.c pack.c unpack.c) src/gpu/decode.c src/gpu/xid.c \
 	$(addprefix src/export/,container.c proto.c) $(addprefix src/lineage/,check.c paths.c) \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
 	usdt.c names.c system.c environ.c trouble.c))
@@ -169,7 +176,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe helper include test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := test/bench/io .ci/run demo/record test/soak test/run test/vm/run test/vm/lib.sh test/vm/init $(wildcard test/vm/jobs/*.sh) test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
+SCRIPTS  := test/bench/io test/bench/ingest .ci/run demo/record test/soak test/run test/vm/run test/vm/lib.sh test/vm/init $(wildcard test/vm/jobs/*.sh) test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
 	test/gpu/overhead test/gpu/surface test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
@@ -202,9 +209,9 @@ demo: setup
 	$(MAKE) --no-print-directory all
 	sh tools/run-demo $(OUT)/culprit
 test: setup-test
-	$(MAKE) --no-print-directory all $(OUT)/unit sim
+	$(MAKE) --no-print-directory all $(OUT)/unit sim $(OUT)/bench/ingest_bench
 	sh test/run $(OUT) $(T)
-e2e: all sim
+e2e: all sim $(OUT)/bench/ingest_bench
 	sh test/run --e2e $(OUT) $(T)
 lab: all sim
 	sh test/lab/run $(OUT) "$(S)" $(DIR)
@@ -230,13 +237,15 @@ $(OUT)/bench/%: $(OUT)/test/bench/%.o $(MODS) $(OUT)/assets.o
 $(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
 	mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
-bench: bench-probe bench-switch bench-python bench-export
+bench: bench-probe bench-switch bench-python bench-export bench-ingest
 bench-probe: $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
 bench-switch: $(OUT)/bench/switch_bench
 	$(OUT)/bench/switch_bench $(or $(ROUNDS),31)
 bench-export: $(OUT)/bench/export_bench
 	$(OUT)/bench/export_bench $(or $(CALLS),1000000)
+bench-ingest: all sim $(OUT)/bench/ingest_bench
+	sh test/bench/ingest $(OUT) $(SECONDS)
 bench-python: all sim
 	sh test/bench/python $(OUT)
 bench-io: all
@@ -251,7 +260,7 @@ gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
-.PHONY: all sim setup setup-test demo test e2e lab vmtest soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean bench-export bench-io
+.PHONY: all sim setup setup-test demo test e2e lab vmtest soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean bench-export bench-io bench-ingest
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

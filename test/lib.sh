@@ -254,7 +254,7 @@ interpreters() {
 # ---- the trace
 
 sql() {
-	sqlite3 -readonly -cmd '.timeout 5000' "$db" "$1"
+	sqlite3 -readonly -cmd '.timeout 5000' -cmd ".load $sim/culprit_calls.so" "$db" "$1"
 }
 
 # calls_of PID OP: as the complete counts have it.

@@ -214,29 +214,6 @@ static bool forget_task(const void *key, void *value, void *arg)
 	return true;
 }
 
-/*
- * The database refused (full disk?). That second is lost and said; what it introduced is introduced
- * again when it is next seen.
- */
-static void give_up_second(struct agent *a)
-{
-	store_rollback(a->store);
-	roster_free(a->roster);
-	tenants_forget(a->tenants);
-	a->roster = roster_new(a->store, a->tenants);
-	incidents_forget(a->incidents);
-	ranks_forget(a->ranks);
-	lines_rollback(a->lines);
-	kernels_rollback(a->kernels);
-	memory_rollback(a->memory);
-	tagging_rollback(a->tagging);
-	blamed_forget(a->blamed);
-	gpus_forget(a->gpus);
-	a->unstored++;
-	a->unstored_untold++;
-	a->store_bad = false;
-}
-
 /* Read the history and judge what it completes: between the ticks too, so that verdicts are fresh. */
 static void look_back(struct agent *a)
 {
@@ -285,11 +262,7 @@ static void tick(struct agent *a)
 		agent_stored(a, incidents_update(a->incidents, a->store, clock_wall_ns()));
 		malloc_trim(0); /* what the rules needed in a busy minute is not kept for ever */
 	}
-	agent_stored(a, store_commit(a->store));
-	if (a->store_bad)
-		give_up_second(a);
-	else
-		a->unstored_untold = 0;
+	agent_commit(a);
 	board_shrink(a->board);
 	lines_tick(a->lines);
 	a->tick_at = a->now + TICK_NS;
@@ -330,7 +303,7 @@ static void fetch_news(struct lines *lines, void *arg)
 
 /* ---- life ---- */
 
-static int begin_run(struct agent *a)
+int agent_begin_run(struct agent *a)
 {
 	const struct capture_cost *cost = capture_cost(a->capture);
 	struct host host;
@@ -352,6 +325,7 @@ static int begin_run(struct agent *a)
 		.count_cost_ns = cost->count_ns,
 		.timed_cost_ns = cost->timed_ns,
 	};
+	a->wall_minus_boot = run.wall_minus_boot_ns;
 	return store_run(a->store, &run);
 }
 
@@ -383,7 +357,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	if (!err)
 		err = capture_open(&a->opts.capture, &a->capture);
 	if (!err)
-		err = begin_run(a);
+		err = agent_begin_run(a);
 	if (err) {
 		agent_close(a);
 		return err;
@@ -438,8 +412,9 @@ int agent_step(struct agent *a, int timeout_ms)
 		return err;
 	look_back(a);
 	turn_lines(a);
-	if (clock_boot_ns() < a->tick_at)
-		return 0;
+	err = agent_keep(a);
+	if (err || clock_boot_ns() < a->tick_at)
+		return err;
 	tick(a);
 	return 1;
 }
@@ -530,6 +505,8 @@ const struct blame_live *agent_blames(struct agent *a, size_t *ret_count)
 
 void agent_status(struct agent *a, struct agent_status *ret)
 {
+	struct store_size size;
+
 	if (capture_libs(a->capture))
 		count_sites(a);
 	*ret = (struct agent_status){
@@ -543,6 +520,7 @@ void agent_status(struct agent *a, struct agent_status *ret)
 		.elapsed_ns = a->now - a->start_ns,
 		.undecodable = a->undecodable + a->orphans,
 		.unstored_batches = a->unstored,
+		.held = a->held,
 		.processes = roster_processes(a->roster),
 		.threads = (int)hash_count(a->tasks),
 		.tallies = a->tallies,
@@ -552,6 +530,8 @@ void agent_status(struct agent *a, struct agent_status *ret)
 		.node = a->node,
 		.db = a->opts.db,
 	};
+	if (!store_size(a->store, &size))
+		ret->pruned = size.removed;
 	gpus_status(a->gpus, &ret->nvml);
 	memcpy(ret->loss, a->loss, sizeof(ret->loss));
 	memcpy(ret->shed, a->shed, sizeof(ret->shed));

@@ -24,6 +24,9 @@ struct agent_opts {
 	bool no_gpu_samples; /* NVML is not asked */
 	const char *nvml; /* its library; NULL: where it usually is */
 	bool no_io; /* disk requests are not followed to their files */
+	struct retention keep;
+	uint64_t roll_bytes; /* a new file when it is that large; 0: never */
+	bool roll_daily;
 };
 
 /* Called by the kernel side: why the lines of a process cannot be read; "": they can. */
@@ -83,6 +86,8 @@ struct agent_status {
 	uint64_t elapsed_ns;
 	uint64_t undecodable; /* records that made no sense */
 	uint64_t unstored_batches; /* seconds that the database refused */
+	uint64_t held; /* seconds that wait in memory for room on the disk */
+	uint64_t pruned; /* rows removed to stay within limits */
 	int processes, libraries, stepped_sites;
 	int threads, tallies; /* followed and in use now, of TASKS and TALLIES */
 	struct gpu_helper_status nvml; /* all zeros: not asked */

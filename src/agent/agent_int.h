@@ -93,6 +93,12 @@ struct agent {
 	uint64_t foreign, agent_ns, undecodable, unstored, orphans;
 	uint64_t start_ns, tick_at, now;
 	uint64_t stopped_ns; /* nothing was counted after this; 0: it goes on */
+	uint64_t held; /* seconds that wait for room on the disk */
+	uint64_t kept_ns; /* when limits were last looked at */
+	uint64_t roll_ns; /* no other file before this */
+	int64_t wall_minus_boot; /* when the run began */
+	uint64_t file_ns; /* wall time of the file's beginning */
+	bool prune_more; /* ... and there was more to remove */
 	unsigned ticks;
 	int libraries, stepped_sites, tallies;
 	char node[65];
@@ -102,6 +108,13 @@ struct agent {
 
 /* A row that could not be stored costs its batch, is counted, and does not stop the agent. */
 void agent_stored(struct agent *a, int err);
+
+/* keep.c: commit the second that ends now, or let it wait; keep the file within its limits. */
+void agent_commit(struct agent *a);
+int agent_keep(struct agent *a);
+
+/* agent.c: a new run in the store that is open now. */
+int agent_begin_run(struct agent *a);
 
 /* coverage.c: stores what was found out about processes, now that they have rows. */
 void agent_note_coverage(struct agent *a);

@@ -40,6 +40,12 @@ void stalls_free(struct stalls *s)
 	free(s);
 }
 
+void stalls_forget(struct stalls *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		s->queue[i].call = 0;
+}
+
 uint64_t stalls_skipped(const struct stalls *s)
 {
 	return s->skipped;
@@ -73,7 +79,7 @@ static int judge(struct stalls *s, const struct queued *q, struct waits *waits, 
 		chain[i] = share[i].chain;
 		ns[i] = share[i].ns;
 		err = lines_store_chain(s->lines, store, &chain[i], &id);
-		if (!err)
+		if (!err && q->call)
 			err = store_call_wait(store, q->call, id, ns[i]);
 		if (err)
 			return err;

@@ -13,6 +13,8 @@ struct stalls;
 typedef void (*stall_fn)(const struct stall *stall, void *arg);
 
 struct stalls *stalls_new(struct lines *lines, stall_fn fn, void *arg);
+/* Ids of calls are void. */
+void stalls_forget(struct stalls *s);
 void stalls_free(struct stalls *s);
 
 /* A slow call that was stored as row `call`. */

@@ -153,6 +153,9 @@ static void print_losses(const struct agent_status *s)
 	if (s->undecodable)
 		printf("  records that belong to nobody: %s\n",
 		       format_count(n, sizeof(n), s->undecodable));
+	if (s->held)
+		printf("  seconds that wait in memory for room on the disk: %s\n",
+		       format_count(n, sizeof(n), s->held));
 	if (s->unstored_batches)
 		printf("  seconds that could not be stored: %s\n",
 		       format_count(n, sizeof(n), s->unstored_batches));
@@ -295,6 +298,7 @@ static void json_loss(struct json *j, const struct agent_status *s)
 		json_u64(j, loss_names[i], s->loss[i]);
 	json_u64(j, "undecodable", s->undecodable);
 	json_u64(j, "unstored_seconds", s->unstored_batches);
+	json_u64(j, "held_seconds", s->held);
 	json_close(j, '}');
 }
 

@@ -10,15 +10,20 @@
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/units.h"
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/live.h"
 
+#define MAX_DB (10ull << 30)
+#define MAX_DB_MIN (16ull << 20)
+#define MAX_AGE_MIN 60000000000ull
+
 static struct {
-	const char *db, *node, *attach, *nvml, *budget;
-	uint64_t duration, pid, slow, ring;
+	const char *db, *node, *attach, *nvml, *budget, *rollover;
+	uint64_t duration, pid, slow, ring, max_db, max_age;
 	bool json, record_all, no_db, stack, gpu_samples, io;
-} args = { .stack = true, .gpu_samples = true, .io = true };
+} args = { .stack = true, .gpu_samples = true, .io = true, .max_db = MAX_DB };
 
 #define AT(field) offsetof(__typeof__(args), field)
 
@@ -29,6 +34,12 @@ static const struct opt opts[] = {
 	{ "db", 'd', OPT_STR, AT(db), "FILE",
 	  "record here (default: /var/lib/culprit/culprit.db, ~/.culprit/culprit.db)" },
 	{ "no-db", 0, OPT_FLAG, AT(no_db), NULL, "show only, record nothing" },
+	{ "max-db", 0, OPT_SIZE, AT(max_db), "SIZE",
+	  "how large the trace may become: then the oldest goes, single calls first (default: 10g; 0: no limit)" },
+	{ "max-age", 0, OPT_DURATION, AT(max_age), "TIME",
+	  "how old what is in it may become: 7d (default: no limit)" },
+	{ "rollover", 0, OPT_STR, AT(rollover), "WHEN",
+	  "'daily', or a SIZE: then put the trace aside under a name with the date and begin another" },
 	{ "node", 0, OPT_STR, AT(node), "NAME",
 	  "name of this node in the trace (default: host name)" },
 	{ "json", 0, OPT_FLAG, AT(json), NULL, "JSON lines: one per second, stall and incident" },
@@ -74,6 +85,33 @@ static int read_budget(const char *text, double *ret)
 	return 0;
 }
 
+/* "daily", "500m". */
+static int read_rollover(const char *text, struct agent_opts *ret)
+{
+	int err;
+
+	ret->roll_daily = text && streq(text, "daily");
+	if (!text || ret->roll_daily)
+		return 0;
+	err = parse_size(text, &ret->roll_bytes);
+	if (err || ret->roll_bytes < MAX_DB_MIN)
+		return fail(-EINVAL, "--rollover: '%s' is neither 'daily' nor a size from 16m on",
+			    text);
+	return 0;
+}
+
+static int check_limits(void)
+{
+	if (args.max_db && args.max_db < MAX_DB_MIN)
+		return fail(-EINVAL, "--max-db: %llu is too small: at least 16m, or 0 for no limit",
+			    (unsigned long long)args.max_db);
+	if (args.max_age && args.max_age < MAX_AGE_MIN)
+		return fail(-EINVAL, "--max-age: at least 1m, or 0 for no limit");
+	if (args.rollover && args.no_db)
+		return fail(-EINVAL, "--rollover: there is no file with --no-db");
+	return 0;
+}
+
 static int check_args(struct agent_opts *ret, char *path, size_t cap)
 {
 	enum attach_mode mode = args.attach ? attach_mode_named(args.attach) : ATTACH_AUTO;
@@ -95,6 +133,8 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 	if (args.nvml && args.nvml[0] != '/')
 		return fail(-EINVAL, "--nvml: %s is no absolute path", args.nvml);
 	err = read_budget(args.budget, &budget);
+	if (!err)
+		err = check_limits();
 	if (err)
 		return err;
 	snprintf(proc, sizeof(proc), "/proc/%llu", (unsigned long long)args.pid);
@@ -113,6 +153,7 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 		.no_gpu_samples = !args.gpu_samples,
 		.nvml = args.nvml,
 		.no_io = !args.io,
+		.keep = { args.max_db, args.max_age },
 		.capture = {
 			.only_pid = (int)args.pid,
 			.slow_ns = args.slow,
@@ -123,7 +164,7 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 			.mode = mode,
 		},
 	};
-	return 0;
+	return read_rollover(args.rollover, ret);
 }
 
 static int run(int argc, char **argv)

@@ -200,6 +200,8 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 	if (!err)
 		err = store_each_loss(s, w, on_loss, ret);
 	if (!err)
+		err = store_pruned_until(s, &ret->pruned);
+	if (!err)
 		err = store_cost_total(s, w, &ret->cost);
 	if (!err)
 		err = add_shed(s, ret);

@@ -337,6 +337,7 @@ struct explanation {
 		char reason[32];
 		uint64_t count;
 	} loss[LOSS_COUNT];
+	struct pruned_until pruned;
 };
 
 /* Read the window, judge, rank by time lost. Free with explain_free(). -ENODATA: nothing there. */

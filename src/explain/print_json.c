@@ -487,6 +487,8 @@ static void json_loss(struct json *j, const struct explanation *e)
 	json_u64(j, "shed", e->shed[SHED_launches].calls); /* estimated */
 	for (int i = 0; i < e->losses; i++)
 		json_u64(j, e->loss[i].reason, e->loss[i].count);
+	json_u64(j, "pruned_calls_before_ns", e->pruned.calls_ns);
+	json_u64(j, "pruned_seconds_before_ns", e->pruned.seconds_ns);
 	json_shed(j, e);
 	json_close(j, '}');
 }

@@ -339,6 +339,20 @@ static void print_process(const struct summary *s, bool in_full, FILE *out)
 
 /* ---- all of it ---- */
 
+/* Removed to stay within --max-db or --max-age: what is not there is not what did not happen. */
+static void print_pruned(const struct explanation *e, FILE *out)
+{
+	uint64_t from = e->window.from_ns;
+	char at[UNITS_CAP];
+
+	if (e->pruned.seconds_ns > from)
+		fprintf(out, "  pruned: what was before %s, all or in part\n",
+			format_clock(at, sizeof(at), e->pruned.seconds_ns));
+	if (e->pruned.calls_ns > from && e->pruned.calls_ns > e->pruned.seconds_ns)
+		fprintf(out, "  pruned: single calls before %s; counts are complete\n",
+			format_clock(at, sizeof(at), e->pruned.calls_ns));
+}
+
 void print_loss(const struct explanation *e, FILE *out)
 {
 	const struct account_row *a = &e->account;
@@ -363,6 +377,7 @@ void print_loss(const struct explanation *e, FILE *out)
 	for (int i = 0; i < e->losses; i++)
 		fprintf(out, "  loss: %s %s\n", e->loss[i].reason,
 			format_count(lost, sizeof(lost), e->loss[i].count));
+	print_pruned(e, out);
 }
 
 static void print_processes(const struct explanation *e, bool in_full, FILE *out)

@@ -30,6 +30,7 @@ static const char *const tables[] = {
 	"blamed",
 	"sample_second",
 	"call",
+	"call_block",
 	"call_culprit",
 	"chain",
 	"hop",
@@ -64,6 +65,7 @@ static const char *const tables[] = {
 	"checkpoint_event",
 	"io_second",
 	"io_request",
+	"pruned",
 };
 
 static void dump_text(FILE *out, const char *text)
@@ -132,7 +134,7 @@ static int dump_table(struct store *s, const char *table, FILE *out)
 
 int store_dump(struct store *s, FILE *out)
 {
-	int err = 0;
+	int err = store_pack_flush(s);
 
 	for (size_t i = 0; !err && i < sizeof(tables) / sizeof(tables[0]); i++)
 		err = dump_table(s, tables[i], out);

@@ -15,7 +15,7 @@
 #include "store/store_int.h"
 
 #define APPLICATION_ID 0x43554c50 /* "CULP" */
-#define SCHEMA_VERSION 4
+#define SCHEMA_VERSION 5
 
 void store_forget(struct store *s)
 {
@@ -39,7 +39,7 @@ int store_exec(struct store *s, const char *sql)
 								       : store_fail(s, "database");
 }
 
-static int pragma_int(struct store *s, const char *sql, int64_t *ret)
+int store_ask(struct store *s, const char *sql, int64_t *ret)
 {
 	sqlite3_stmt *stmt;
 	int rc;
@@ -59,7 +59,8 @@ static int create(struct store *s)
 
 	snprintf(stamp, sizeof(stamp), "PRAGMA application_id=%d; PRAGMA user_version=%d",
 		 APPLICATION_ID, SCHEMA_VERSION);
-	err = store_exec(s, "BEGIN IMMEDIATE");
+	/* A file that is above a limit that was lowered can shrink: see prune.c. */
+	err = store_exec(s, "PRAGMA auto_vacuum=INCREMENTAL; BEGIN IMMEDIATE");
 	if (!err)
 		err = store_exec(s, store_schema);
 	if (!err)
@@ -73,23 +74,31 @@ static int check_schema(struct store *s, enum store_mode mode)
 	int64_t app = 0, version = 0, tables = 0;
 	int err;
 
-	err = pragma_int(s, "PRAGMA application_id", &app);
+	err = store_ask(s, "PRAGMA application_id", &app);
 	if (!err)
-		err = pragma_int(s, "PRAGMA user_version", &version);
+		err = store_ask(s, "PRAGMA user_version", &version);
 	if (!err)
-		err = pragma_int(s, "SELECT count(*) FROM sqlite_master", &tables);
+		err = store_ask(s, "SELECT count(*) FROM sqlite_master", &tables);
 	if (err)
 		return err;
 	if (!app && !version && !tables && mode == STORE_WRITE)
 		return create(s);
 	if (app != APPLICATION_ID)
 		return fail(-EMEDIUMTYPE, "is a database, but not a culprit trace");
-	if (version != SCHEMA_VERSION)
+	if (version > SCHEMA_VERSION)
+		return fail(
+			-ENOTSUP,
+			"made by a newer culprit (version %lld of the tables, this one knows up "
+			"to %d): use that one, or give --db another file",
+			(long long)version, SCHEMA_VERSION);
+	if (version < 1)
 		return fail(-ENOTSUP,
-			    "made by another version of culprit (%lld, this one uses %d): "
+			    "is a culprit trace of a version that never was (%lld): "
 			    "move it aside or give --db another file",
-			    (long long)version, SCHEMA_VERSION);
-	return 0;
+			    (long long)version);
+	if (version == SCHEMA_VERSION)
+		return 0;
+	return mode == STORE_READ ? store_overlay(s) : store_migrate(s, SCHEMA_VERSION);
 }
 
 /* The trace holds command lines and paths: nobody else's business. */
@@ -133,13 +142,18 @@ static int open_once(struct store *s, const char *path, enum store_mode mode)
 	if (sqlite3_open_v2(path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		return fail(-EIO, "%s", sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, 2000);
+	if (packed_table_register(s->db) != SQLITE_OK)
+		return store_fail(s, "cannot be read");
 	/* The file may come from anybody: its triggers and functions do not run in here. */
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	err = check_schema(s, mode); /* first: a foreign file is not changed */
 	if (!err && mode == STORE_WRITE)
-		err = store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
+		err = store_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+				    " PRAGMA secure_delete=FAST;"
+				    /* What is not committed waits in memory: see room.c. */
+				    " PRAGMA cache_spill=OFF;");
 	return err;
 }
 
@@ -185,8 +199,17 @@ int store_open(const char *path, enum store_mode mode, struct store **ret)
 		store_close(s);
 		return err;
 	}
+	if (mode == STORE_WRITE && !streq(path, ":memory:"))
+		s->path = xstrdup(path);
 	*ret = s;
 	return 0;
+}
+
+int store_reopen(struct store *s)
+{
+	int err = open_once(s, s->path, STORE_WRITE);
+
+	return err ? fail_in(err, "%s", s->path) : 0;
 }
 
 void store_tidy(struct store *s)
@@ -199,13 +222,31 @@ void store_rollback(struct store *s)
 {
 	if (!sqlite3_get_autocommit(s->db))
 		(void)store_exec(s, "ROLLBACK"); /* there is nothing more to be done */
+	store_pack_forget(s);
+	store_sweep_free(s); /* what was removed is back */
 	store_forget(s);
 }
 
 int store_commit(struct store *s)
 {
+	int err = store_pack_flush(s);
+
 	/* Ask SQLite: it knows when an error rolled us back. */
-	return sqlite3_get_autocommit(s->db) ? 0 : store_exec(s, "COMMIT");
+	return err || sqlite3_get_autocommit(s->db) ? err : store_exec(s, "COMMIT");
+}
+
+void store_shut(struct store *s)
+{
+	store_pack_forget(s);
+	store_sweep_free(s);
+	store_forget(s);
+	for (int i = 0; i < STMT_COUNT; i++) {
+		sqlite3_finalize(s->stmt[i]);
+		s->stmt[i] = NULL;
+	}
+	sqlite3_close(s->db);
+	s->db = NULL;
+	s->run = 0;
 }
 
 void store_close(struct store *s)
@@ -214,10 +255,8 @@ void store_close(struct store *s)
 		return;
 	if (s->db)
 		(void)store_commit(s); /* a caller that must know has committed before */
-	for (int i = 0; i < STMT_COUNT; i++)
-		sqlite3_finalize(s->stmt[i]);
-	sqlite3_close(s->db);
-	hash_free(s->chains);
-	hash_free(s->stacks);
+	store_shut(s);
+	store_prune_free(s);
+	free(s->path);
 	free(s);
 }

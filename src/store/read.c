@@ -23,6 +23,15 @@ int column_hist(sqlite3_stmt *stmt, int i, uint32_t ret[HIST_BUCKETS])
 	return hist_unpack(blob, (size_t)sqlite3_column_bytes(stmt, i), ret);
 }
 
+int column_kinds(sqlite3_stmt *stmt, int i, int (*fn)(const struct packed_kind *, void *),
+		 void *arg)
+{
+	const void *blob = sqlite3_column_blob(stmt, i);
+	int err = packed_kinds(blob, (size_t)sqlite3_column_bytes(stmt, i), fn, arg);
+
+	return err == -EBADMSG ? fail(err, "a row of call_block is damaged") : err;
+}
+
 int store_query(struct store *s, const char *sql, struct window w, sqlite3_stmt **ret)
 {
 	if (sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) != SQLITE_OK)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "store/store_int.h"
@@ -154,6 +155,81 @@ static int call_stack_row(sqlite3_stmt *stmt, void *arg)
 	return ((int (*)(const struct call_stack_info *, void *))to->fn)(&row, to->arg);
 }
 
+/* Those in blocks: a block says it without its calls being unpacked. */
+struct in_block {
+	sqlite3_stmt *op; /* asks for the names of one */
+	struct hash *ops; /* id -> struct op_names: most are met again at once */
+	struct to *to;
+	struct call_stack_info info;
+};
+
+struct op_names {
+	bool known; /* the file has it */
+	char symbol[64], class[16];
+};
+
+static const struct op_names *names_of(struct in_block *b, uint64_t id)
+{
+	struct op_names *names = hash_get(b->ops, &id);
+
+	if (names)
+		return names;
+	names = hash_put(b->ops, &id);
+	sqlite3_bind_int64(b->op, 1, (int64_t)id);
+	if (sqlite3_step(b->op) == SQLITE_ROW) {
+		names->known = true;
+		str_copy(names->symbol, sizeof(names->symbol), column_text(b->op, 0));
+		str_copy(names->class, sizeof(names->class), column_text(b->op, 1));
+	}
+	sqlite3_reset(b->op);
+	return names;
+}
+
+static int block_kind(const struct packed_kind *kind, void *arg)
+{
+	struct in_block *b = arg;
+	const struct op_names *names = names_of(b, kind->op);
+
+	if (!names->known)
+		return 0;
+	b->info.symbol = names->symbol;
+	b->info.class = names->class;
+	b->info.stack = kind->stack;
+	b->info.calls = (uint64_t)store_number(kind->calls);
+	b->info.ns = (uint64_t)store_number(kind->ns);
+	return ((int (*)(const struct call_stack_info *, void *))b->to->fn)(&b->info, b->to->arg);
+}
+
+static int block_row(sqlite3_stmt *stmt, void *arg)
+{
+	struct in_block *b = arg;
+
+	b->info = (struct call_stack_info){
+		.thread = sqlite3_column_int64(stmt, 0),
+		.first_ns = column_u64(stmt, 1),
+	};
+	return column_kinds(stmt, 2, block_kind, b);
+}
+
+static int each_block_stack(struct store *s, struct window w, struct to *to)
+{
+	struct in_block b = { .to = to,
+			      .ops = hash_new(sizeof(uint64_t), sizeof(struct op_names)) };
+	sqlite3_stmt *stmt;
+	int err = store_query(s, "SELECT symbol, class FROM op WHERE id=?1", w, &b.op);
+
+	if (!err)
+		err = store_query(s,
+				  "SELECT thread, max(first_ns, ?1), kinds FROM call_block"
+				  " WHERE last_ns >= ?1 AND first_ns <= ?2",
+				  w, &stmt);
+	if (!err)
+		err = store_rows(s, stmt, block_row, &b);
+	sqlite3_finalize(b.op);
+	hash_free(b.ops);
+	return err;
+}
+
 int store_each_call_stack(struct store *s, struct window w,
 			  int (*fn)(const struct call_stack_info *, void *), void *arg)
 {
@@ -166,7 +242,9 @@ int store_each_call_stack(struct store *s, struct window w,
 			      " GROUP BY thread, op, stack, start_ns / 1000000000",
 			      w, &stmt);
 
-	return err ? err : store_rows(s, stmt, call_stack_row, &to);
+	if (!err)
+		err = store_rows(s, stmt, call_stack_row, &to);
+	return err ? err : each_block_stack(s, w, &to);
 }
 
 /* ---- how many have one ---- */
@@ -175,16 +253,29 @@ struct counting {
 	uint64_t *with, *without; /* by enum no_stack */
 };
 
-static int count_row(sqlite3_stmt *stmt, void *arg)
+static void count_one(struct counting *c, uint64_t reason, uint64_t n)
 {
-	struct counting *c = arg;
-	uint64_t reason = column_bits(stmt, 0), n = column_u64(stmt, 1);
-
 	if (reason >= STACK_REASONS)
 		*c->with += n;
 	else
 		c->without[reason < NO_STACK_COUNT ? reason : NO_STACK_not_looked] += n;
+}
+
+static int count_row(sqlite3_stmt *stmt, void *arg)
+{
+	count_one(arg, column_bits(stmt, 0), column_u64(stmt, 1));
 	return 0;
+}
+
+static int count_kind(const struct packed_kind *kind, void *arg)
+{
+	count_one(arg, kind->stack, (uint64_t)store_number(kind->calls));
+	return 0;
+}
+
+static int count_block(sqlite3_stmt *stmt, void *arg)
+{
+	return column_kinds(stmt, 0, count_kind, arg);
 }
 
 /* A reason, or the same number for every stack. */
@@ -204,6 +295,13 @@ int store_stack_counts(struct store *s, struct window w, struct stack_counts *re
 			  w, &stmt);
 	if (!err)
 		err = store_rows(s, stmt, count_row, &calls);
+	if (!err)
+		err = store_query(s,
+				  "SELECT kinds FROM call_block"
+				  " WHERE last_ns >= ?1 AND first_ns <= ?2",
+				  w, &stmt);
+	if (!err)
+		err = store_rows(s, stmt, count_block, &calls);
 	if (!err)
 		err = store_query(s,
 				  "SELECT " REASON ", total(ns) FROM wait_second"

@@ -44,6 +44,7 @@ static const char *const stmt_sql[STMT_COUNT] = {
 	[STMT_CALL] = "INSERT INTO call(thread, op, next_op, start_ns, dur_ns, because, depth, ret,"
 		      " bytes, stream, aux, out, usual_ns, site, stack" ACCOUNT_COLUMNS ")"
 		      " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?" ACCOUNT_MARKS ")",
+	[STMT_CALL_BLOCK] = "INSERT INTO call_block VALUES(NULL,?,?,?,?,?,?)",
 	[STMT_CULPRIT] = "INSERT INTO call_culprit VALUES(?,?,?,?,?)",
 	[STMT_CHAIN] = "INSERT OR IGNORE INTO chain VALUES(?,?)",
 	[STMT_HOP] = "INSERT OR IGNORE INTO hop VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -229,6 +230,12 @@ void row_hist(struct row *r, const uint32_t hist[HIST_BUCKETS])
 		bound(r, sqlite3_bind_blob(r->stmt, ++r->at, blob, (int)len, SQLITE_TRANSIENT));
 }
 
+void row_blob(struct row *r, const void *bytes, size_t len)
+{
+	if (!r->err)
+		bound(r, sqlite3_bind_blob(r->stmt, ++r->at, bytes, (int)len, SQLITE_STATIC));
+}
+
 int64_t store_time(const struct store *s, uint64_t boot_ns)
 {
 	int64_t wall;
@@ -320,6 +327,12 @@ void row_comm(struct row *r, const char comm[COMM_LEN])
 
 	memcpy(text, comm, COMM_LEN);
 	row_string(r, text);
+}
+
+int store_op_id(struct store *s, const struct op *op, int64_t *ret)
+{
+	*ret = 0;
+	return op ? intern_op(s, op, ret) : 0;
 }
 
 void row_op(struct row *r, const struct op *op)

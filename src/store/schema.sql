@@ -1,4 +1,4 @@
--- The trace database, version 3. Times are wall-clock ns: boot time of the event plus the offset
+-- The trace database, version 5. Times are wall-clock ns: boot time of the event plus the offset
 -- that the run noted at its start (run.wall_minus_boot_ns), so they never jump within a run.
 
 CREATE TABLE node(
@@ -220,7 +220,8 @@ CREATE TABLE blamed(
 	PRIMARY KEY(run, pid, at_ns)
 ) WITHOUT ROWID;
 
--- Single calls and gaps that were slow, first of their kind, failed, or sampled: see because.
+-- Single calls and gaps that were slow, first of their kind, failed, or sampled: see because. With
+-- --record-all also those that waited for a CPU; the others are in call_block. calls has all of them.
 CREATE TABLE call(
 	id INTEGER PRIMARY KEY,
 	thread INTEGER NOT NULL REFERENCES thread(id),
@@ -271,6 +272,19 @@ CREATE TABLE call(
 	kernel_ns INTEGER NOT NULL
 );
 CREATE INDEX call_start ON call(start_ns);
+
+-- Calls and gaps that are stored only because all are (--record-all), a few thousand to a row. Read them
+-- as rows of call_packed, or of calls; src/store/pack_int.h says how they are packed.
+CREATE TABLE call_block(
+	id INTEGER PRIMARY KEY,
+	thread INTEGER NOT NULL REFERENCES thread(id),
+	first_ns INTEGER NOT NULL, -- the first start,
+	last_ns INTEGER NOT NULL, -- ... and the last one
+	n INTEGER NOT NULL, -- calls
+	kinds BLOB NOT NULL, -- ops and stacks of these calls, with counts and sums
+	data BLOB NOT NULL
+);
+CREATE INDEX call_block_last ON call_block(last_ns);
 
 CREATE TABLE call_culprit(
 	call INTEGER NOT NULL REFERENCES call(id),
@@ -613,6 +627,7 @@ CREATE TABLE memory_second(
 	strangers INTEGER NOT NULL, -- frees of what was allocated before it was traced
 	PRIMARY KEY(process, kind, device, at_ns)
 ) WITHOUT ROWID;
+CREATE INDEX memory_second_at ON memory_second(at_ns);
 
 -- What tags stand for. A tag is the 64-bit FNV-1a hash of its label.
 CREATE TABLE tag(
@@ -771,6 +786,7 @@ CREATE TABLE loss(
 	reason TEXT NOT NULL,
 	count INTEGER NOT NULL
 );
+CREATE INDEX loss_at ON loss(at_ns);
 
 -- What the agent itself did in an interval: the account of every record, and its cost.
 CREATE TABLE account(
@@ -785,6 +801,17 @@ CREATE TABLE account(
 	agent_ns INTEGER NOT NULL, -- CPU time of the agent
 	traced_ns INTEGER NOT NULL -- time of the traced processes: of each its longest thread
 );
+CREATE INDEX account_at ON account(at_ns);
+
+-- What was removed to stay within --max-db and --max-age.
+CREATE TABLE pruned(
+	run INTEGER NOT NULL REFERENCES run(id), -- that removed it
+	what TEXT NOT NULL, -- blocks, calls: but for those at the time of incidents; then incident_blocks,
+		-- incident_calls; seconds, incident_seconds: the rest of that time; age: all that is too old
+	until_ns INTEGER NOT NULL, -- none of it is older
+	rows INTEGER NOT NULL,
+	PRIMARY KEY(run, what)
+) WITHOUT ROWID;
 
 -- What that cost is made of. Times are on the threads of traced processes, but for the last three.
 CREATE TABLE cost_second(
@@ -828,6 +855,10 @@ CREATE TABLE coverage(
 	since_ns INTEGER NOT NULL,
 	note TEXT NOT NULL -- '' = attached
 );
+
+-- Every single call that is stored. Of those in call_block the id is below zero.
+CREATE VIEW calls AS
+SELECT * FROM call UNION ALL SELECT * FROM call_packed;
 
 -- The line of each stack that has one of the user's.
 CREATE VIEW stack_line AS

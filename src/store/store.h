@@ -39,6 +39,46 @@ void store_tidy(struct store *s);
 /* Give up what was not committed; ids handed out since then are void. */
 void store_rollback(struct store *s);
 
+/* ---- retention ---- */
+
+struct retention {
+	uint64_t max_bytes, max_age_ns; /* 0: no limit */
+};
+
+/*
+ * Remove some of what is too old, or too much, for about spend_ns; committed with what is written next.
+ * Single calls go first, those at the time of incidents last of these; then seconds, likewise; the
+ * oldest of each first; of names those that nobody has any more. 1: there is more to be removed; 0: it is within its limits, or nothing can be
+ * done about it.
+ */
+int store_prune(struct store *s, const struct retention *keep, uint64_t now_boot_ns,
+		uint64_t spend_ns);
+
+/* Rows removed by this store; and the bytes that the file has, and has in use. */
+struct store_size {
+	uint64_t removed, bytes, used;
+};
+int store_size(struct store *s, struct store_size *ret);
+
+/* Until when single calls, and seconds, were removed, at least in part; wall clock, 0: none were. */
+struct pruned_until {
+	uint64_t calls_ns, seconds_ns;
+};
+int store_pruned_until(struct store *s, struct pruned_until *ret);
+
+/*
+ * Is there room on the disk for what is not committed? 1: so little that it had better wait in memory;
+ * -ENOSPC: more waits than is kept there.
+ */
+int store_room(struct store *s, uint64_t *ret_free);
+
+/*
+ * Commit, put the file aside under a name with the date, and go on in a new one: all ids are void, and a
+ * run has to begin. ret_name: the old file. 1: it could not be put aside and is still written to, but
+ * ids are void all the same. On error there is no file any more: the store can only be closed.
+ */
+int store_roll(struct store *s, char *ret_name, size_t cap);
+
 /* ---- writing ---- */
 
 struct run_row {
@@ -119,7 +159,10 @@ int store_kernel_second(struct store *s, int64_t kernel, uint64_t at_boot_ns, ui
 int store_memory_second(struct store *s, int64_t process, uint64_t at_boot_ns,
 			const struct memory_key *key, const struct memory_count *count);
 
-/* rec->stack is the id of the content already, or a reason. ret_call: the row's id; may be NULL. */
+/*
+ * rec->stack is the id of the content already, or a reason. ret_call: the row's id; 0 where it has none
+ * of its own, being there only because all are; may be NULL.
+ */
 int store_call(struct store *s, int64_t thread, const struct record *rec, int64_t *ret_call);
 int store_loss(struct store *s, uint64_t at_boot_ns, const char *reason, uint64_t count);
 

@@ -4,7 +4,9 @@
 #define STORE_STORE_INT_H
 
 #include <sqlite3.h>
+#include <time.h>
 
+#include "store/pack.h"
 #include "store/store.h"
 
 /* Every statement that is run more than once, prepared on first use. */
@@ -28,6 +30,7 @@ enum stmt_id {
 	STMT_BLAME,
 	STMT_BLAMED,
 	STMT_CALL,
+	STMT_CALL_BLOCK,
 	STMT_CULPRIT,
 	STMT_FRAME,
 	STMT_STACK,
@@ -84,7 +87,49 @@ struct store {
 	int64_t wall_minus_boot;
 	int64_t interned[INTERN_SLOTS]; /* ids written lately: spares most INSERT OR IGNOREs */
 	struct hash *chains, *stacks; /* ids written, at most IDS_KNOWN; NULL: none */
+	struct packing *packing; /* blocks that are not full; NULL: none */
+	struct pruning *pruning; /* NULL: nothing was removed yet */
+	struct sweep *sweep; /* NULL: nobody looks for chains that nobody needs */
+	char *path; /* of what is written; NULL: in memory, or only read */
 };
+
+/* ---- files of older versions; see migrate.c ---- */
+
+/* Make it a file of this version. */
+int store_migrate(struct store *s, int version);
+/* Let it be read as if it were one. */
+int store_overlay(struct store *s);
+
+void store_prune_free(struct store *s);
+
+/* Remove chains that nothing refers to, until then. 1: there is more to do. */
+int store_sweep(struct store *s, uint64_t end_boot_ns);
+/* This one is referred to. */
+void store_sweep_spare(struct store *s, int64_t chain);
+void store_sweep_free(struct store *s); /* or give it up */
+
+/* Close the file, not the store; and open what has its name now. */
+void store_shut(struct store *s);
+int store_reopen(struct store *s);
+
+/* What a file of that time is called, the nth. */
+void store_dated_name(const char *path, time_t at, int n, char *dst, size_t cap);
+
+/* The first column of the first row, a number. */
+int store_ask(struct store *s, const char *sql, int64_t *ret);
+
+/* ---- calls in blocks ---- */
+
+/* Is this one of those that are packed? They get no row of their own. */
+bool store_packs(const struct record *rec);
+int store_pack(struct store *s, int64_t thread, const struct record *rec);
+
+/* Write the blocks as they are; store_commit() does. Or forget them, as store_rollback() does. */
+int store_pack_flush(struct store *s);
+void store_pack_forget(struct store *s);
+
+/* The table call_packed on a connection; see packed_table.c. */
+int packed_table_register(sqlite3 *db);
 
 extern const char store_schema[];
 
@@ -99,6 +144,9 @@ int64_t store_text_id(const char *text);
 
 /* The id of a string; writes it on first sight. */
 int store_intern(struct store *s, const char *text, int64_t *ret);
+
+/* The same of an op; NULL is 0. */
+int store_op_id(struct store *s, const struct op *op, int64_t *ret);
 
 /* Ids that were written: what is forgotten costs a statement that changes nothing. */
 bool store_knows(const struct hash *ids, int64_t id);
@@ -150,6 +198,7 @@ void row_states(struct row *r, const uint64_t state_ns[STATE_COUNT]);
 void row_null(struct row *r);
 void row_counters(struct row *r, const uint64_t counter[COUNTER_COUNT]);
 void row_hist(struct row *r, const uint32_t hist[HIST_BUCKETS]);
+void row_blob(struct row *r, const void *bytes, size_t len); /* borrowed until row_end() */
 
 /* What a host may not tell: negative, and what is no number, are NULL. */
 void row_told(struct row *r, int64_t value);
@@ -205,6 +254,9 @@ static inline const char *column_text(sqlite3_stmt *stmt, int i)
 void column_account(sqlite3_stmt *stmt, int i, uint64_t state_ns[STATE_COUNT],
 		    uint64_t counter[COUNTER_COUNT]);
 int column_hist(sqlite3_stmt *stmt, int i, uint32_t ret[HIST_BUCKETS]);
+/* What a block of calls says of them: see pack.h. */
+int column_kinds(sqlite3_stmt *stmt, int i, int (*fn)(const struct packed_kind *, void *),
+		 void *arg);
 
 /* Histograms as stored: pairs of varints. HIST_BLOB_MAX is enough for any. */
 #define HIST_BLOB_MAX (HIST_BUCKETS * 6)

@@ -77,10 +77,16 @@ static int store_culprit(struct store *s, int64_t call, const struct who *who)
 
 int store_call(struct store *s, int64_t thread, const struct record *rec, int64_t *ret_call)
 {
-	struct row r = row_begin(s, STMT_CALL);
+	struct row r;
 	int64_t id;
 	int err;
 
+	if (store_packs(rec)) {
+		if (ret_call)
+			*ret_call = 0;
+		return store_pack(s, thread, rec);
+	}
+	r = row_begin(s, STMT_CALL);
 	row_i64(&r, thread);
 	row_op(&r, rec->op);
 	row_op(&r, rec->next);

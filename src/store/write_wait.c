@@ -35,6 +35,7 @@ int store_chain(struct store *s, const struct chain *chain, int64_t *ret)
 	int64_t id = (int64_t)chain_id(chain);
 	int err;
 
+	store_sweep_spare(s, id);
 	if (!store_knows(s->chains, id)) {
 		struct row r = row_begin(s, STMT_CHAIN);
 
@@ -56,6 +57,7 @@ int store_wait_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 {
 	struct row r;
 
+	store_sweep_spare(s, row->chain);
 	if (!row->op)
 		return 0;
 	r = row_begin(s, STMT_WAIT_SECOND);
@@ -74,6 +76,7 @@ int store_idle_second(struct store *s, int64_t thread, uint64_t at_boot_ns,
 {
 	struct row r = row_begin(s, STMT_IDLE_SECOND);
 
+	store_sweep_spare(s, row->chain);
 	row_i64(&r, thread);
 	row_time(&r, at_boot_ns);
 	row_i64(&r, row->chain);
@@ -87,6 +90,7 @@ int store_call_wait(struct store *s, int64_t call, int64_t chain, uint64_t ns)
 {
 	struct row r = row_begin(s, STMT_CALL_WAIT);
 
+	store_sweep_spare(s, chain);
 	row_i64(&r, call);
 	row_i64(&r, chain);
 	row_u64(&r, ns);

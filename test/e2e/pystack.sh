@@ -10,10 +10,11 @@ cat >"$dir/compare.py" <<'EOF'
 """The stored stacks of a process against what it wrote down itself."""
 import json
 import os
-import sqlite3
 import sys
 
-db = sqlite3.connect(sys.argv[1])
+import tracedb
+
+db = tracedb.connect(sys.argv[1])
 pid = int(sys.argv[2])
 stacks = {}
 for stack, func, file, line in db.execute(
@@ -23,7 +24,7 @@ for stack, func, file, line in db.execute(
     stacks.setdefault(stack, []).append([func, file, line])
 calls = {}
 for aux, stack in db.execute(
-        "select aux, stack from call join op on op.id = op join thread on thread.id = thread "
+        "select aux, stack from calls join op on op.id = op join thread on thread.id = thread "
         "join process on process.id = process where symbol = 'cudaEventSynchronize' "
         "and (pid = ? or ppid = ?)", (pid, pid)):
     calls[aux] = stack
@@ -77,8 +78,8 @@ is "$python became $last: right, wrong, missing" "$counts" "389 0 0"
 stacks_of "$last" become "$sim/calls" --sleep-us 1000 cudaEventSynchronize 3000 1
 is "$last became a program in C: right, wrong, missing" "$counts" "2 0 0"
 calls_where() {
-	"$python" -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())' "$db" \
-		"SELECT count(*) FROM call JOIN op ON op.id = op JOIN thread ON thread.id = thread
+	"$python" -c 'import sys, tracedb; print(*tracedb.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())' "$db" \
+		"SELECT count(*) FROM calls JOIN op ON op.id = op JOIN thread ON thread.id = thread
 		JOIN process ON process.id = process
 		WHERE symbol = 'cudaEventSynchronize' AND pid = $caller AND $1"
 }

@@ -27,14 +27,15 @@ is "stops lost" "$(sql "SELECT ifnull(sum(count), 0) FROM loss WHERE reason = 'h
 
 cat >"$dir/check.py" <<'EOF'
 """For each wait: the state that most of its gap was spent in, and the chain of most of that."""
-import sqlite3
 import sys
 
-db = sqlite3.connect(sys.argv[1])
+import tracedb
+
+db = tracedb.connect(sys.argv[1])
 states = [row[1][:-3] for row in db.execute("pragma table_info(call)") if row[1].endswith("_ns")
           and row[1] not in ("start_ns", "dur_ns", "usual_ns", "kernel_ns")]
 columns = ", ".join(s + "_ns" for s in states)
-off = db.execute("select count(*), sum(dur_ns <> %s) from call" % columns.replace(", ", " + ")).fetchone()
+off = db.execute("select count(*), sum(dur_ns <> %s) from calls" % columns.replace(", ", " + ")).fetchone()
 print("sums", off[0], off[1])
 for line in open(sys.argv[2]):
     name, start, end = line.split()

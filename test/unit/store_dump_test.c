@@ -44,6 +44,8 @@ static int fill_waits(struct store *s, int64_t thread, uint32_t i)
 	CHECK(!store_idle_second(s, thread, i, &wait));
 	CHECK(!store_call(s, thread, &(struct record){ .op = &op_table[i] }, &call));
 	CHECK(!store_call_wait(s, call, wait.chain, i));
+	CHECK(!store_call(s, thread, &(struct record){ .op = &op_table[i], .because = BECAUSE_ALL },
+			  NULL));
 	CHECK(!store_step(s, thread, &step));
 	CHECK(!store_step_second(s, thread, i, &sum));
 	CHECK(!store_cost(s, i, &(struct cost_row){ .launch_ns = i, .worst_pct = 0.25 }));
@@ -253,6 +255,8 @@ static int fill(struct store *s)
 		CHECK(!store_kernel(s, &kernel));
 		CHECK(!store_kernel_second(s, kernel.id, i, i));
 		CHECK(!store_memory_second(s, process, i, &memory, &balance));
+		CHECK(!store_exec(s, "INSERT INTO pruned VALUES(1, 'age', 5, 6)"
+				     " ON CONFLICT DO UPDATE SET rows=rows+1"));
 		if (fill_tags(s, i) || fill_waits(s, thread, i) || fill_host(s, i) ||
 		    fill_io(s, i) || fill_gpus(s, i) || fill_stacks(s, thread, i) ||
 		    fill_ranks(s, process, thread, i))
@@ -323,6 +327,7 @@ static const char *const tables[] = {
 	"nested_second",
 	"blame_second",
 	"call",
+	"call_block",
 	"call_culprit",
 	"chain",
 	"hop",
@@ -366,6 +371,7 @@ static const char *const tables[] = {
 	"checkpoint_event",
 	"io_second",
 	"io_request",
+	"pruned",
 };
 
 TEST(store_dump_and_load_give_the_same_trace)

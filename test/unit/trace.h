@@ -94,7 +94,7 @@ static inline int trace_process(struct store *s, uint32_t pid, const char *comm,
 /* The answer as the sqlite3 shell prints it: columns joined by '|', rows by ';'. NULL is "-". */
 static inline const char *trace_ask(struct store *s, const char *sql)
 {
-	static char answer[4096];
+	static char answer[32768];
 	sqlite3_stmt *stmt;
 	size_t at = 0;
 
