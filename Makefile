@@ -129,7 +129,7 @@ $(OUT)/native/walk: test/native/walk.c test/native/walk.cpp
 
 # ---- what the binary carries: the schema, the demo's libraries, its script, its recording
 
-$(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql $(wildcard demo/*.sql) $(SIM_LIBS) \
+$(OUT)/assets.o: src/cmd/assets.S $(wildcard src/store/*.sql demo/*.sql) $(SIM_LIBS) \
 		test/sim/simgpu.py test/sim/train.py $(HELPERS)
 	$(call say,AS,$<) sed 's|OUT/|$(OUT)/|' $< >$(OUT)/assets.s
 	$(CC) -c $(OUT)/assets.s -o $@
@@ -176,6 +176,7 @@ lint: $(OUT)/probe.skel.h
 	$(call say,LINT,tidy) clang-tidy --quiet $(TIDY) -- $(filter-out -W%,$(BASE_FLAGS)) 2>/dev/null
 doc: $(OUT)/culprit
 	tools/ops-doc <wire/ops.def >doc/ops.md
+	tools/schema-doc src/store/schema.sql src/store/views.sql >doc/schema.md
 	$(OUT)/culprit help --man >doc/culprit.1
 clean:
 	rm -rf build build-*

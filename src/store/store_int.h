@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include "store/raw.h"
 #include "store/store.h"
 
 /* Every statement that is run more than once, prepared on first use. */
@@ -73,8 +74,6 @@ struct store {
 	int64_t interned[INTERN_SLOTS]; /* ids written lately: spares most INSERT OR IGNOREs */
 	struct hash *chains, *stacks; /* ids written, at most IDS_KNOWN; NULL: none */
 };
-
-extern const char store_schema[];
 
 int store_fail(struct store *s, const char *doing);
 int store_exec(struct store *s, const char *sql);
