@@ -41,6 +41,6 @@ void cmd_catch_signals(void);
 
 extern const struct cmd cmd_check, cmd_trace, cmd_explain, cmd_export, cmd_demo, cmd_ops,
 	cmd_version, cmd_help_cmd;
-extern const struct cmd cmd_query;
+extern const struct cmd cmd_query, cmd_merge;
 
 #endif

@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 
 const struct cmd *const cmds[] = {
-	&cmd_check, &cmd_trace, &cmd_explain, &cmd_query,    &cmd_export,
+	&cmd_check, &cmd_trace, &cmd_explain, &cmd_query,    &cmd_merge, &cmd_export,
 	&cmd_demo,  &cmd_ops,   &cmd_version, &cmd_help_cmd, NULL,
 };
 

@@ -12,6 +12,10 @@
 /* The tables and the views, as SQL with a comment on each column. */
 extern const char store_schema[];
 extern const char store_views[];
+extern const char store_merged[]; /* what only a merged file has */
+
+/* The id of a text is its content, so that two databases agree on it. */
+int64_t store_text_id(const char *text);
 
 /* Of a store that is open; it stays the store's. */
 sqlite3 *store_db(struct store *s);

@@ -81,9 +81,6 @@ int store_exec(struct store *s, const char *sql);
 /* What was written lately may be undone: write it again when it comes again. */
 void store_forget(struct store *s);
 
-/* The id of a text is its content, so that two databases agree on it. */
-int64_t store_text_id(const char *text);
-
 /* The id of a string; writes it on first sight. */
 int store_intern(struct store *s, const char *text, int64_t *ret);
 
