@@ -53,7 +53,8 @@ static char *expression(const struct copying *c, const char *name, const char *t
 	if (to && streq(to, "call"))
 		return sqlite3_mprintf("((p.new >> 32) << 32) | (t.\"%w\" & 4294967295)", name);
 	if (to)
-		return sqlite3_mprintf("\"m_%w\".new", name);
+		return streq(name, c->t->ref[0].column) ? sqlite3_mprintf("p.new")
+							: sqlite3_mprintf("\"m_%w\".new", name);
 	if (c->t->ids == IDS_LOCAL && streq(name, "id") && streq(c->t->name, "run"))
 		return sqlite3_mprintf("own.new");
 	if (c->t->ids == IDS_LOCAL && streq(name, "id"))
@@ -108,7 +109,7 @@ static char *from_clause(const struct table *t)
 				       sql, t->ref[0].column);
 	sql = sqlite3_mprintf("%z JOIN temp.\"map_%w\" p ON p.old=t.\"%w\"", sql, t->ref[0].table,
 			      t->ref[0].column);
-	for (int i = 0; sql && i < TABLE_REFS && t->ref[i].column; i++)
+	for (int i = 1; sql && i < TABLE_REFS && t->ref[i].column; i++)
 		sql = sqlite3_mprintf("%z JOIN temp.\"map_%w\" \"m_%w\" ON \"m_%w\".old=t.\"%w\"",
 				      sql, t->ref[i].table, t->ref[i].column, t->ref[i].column,
 				      t->ref[i].column);

@@ -94,6 +94,34 @@ static int on_progress(void *arg)
 
 /* ---- the new file ---- */
 
+/* Indexes are made at the end, sorted: to keep them meanwhile costs more than all the rest. */
+static int set_indexes(struct merging *m, bool make)
+{
+	sqlite3_stmt *stmt;
+	char *all = sqlite3_mprintf("");
+	int err;
+
+	if (!make)
+		err = merge_exec(
+			m, "CREATE TEMP TABLE indexes AS SELECT name, sql FROM main.sqlite_master"
+			   " WHERE type='index' AND sql IS NOT NULL");
+	else
+		err = merge_exec(m, "PRAGMA main.cache_size=-32768");
+	if (err ||
+	    sqlite3_prepare_v2(m->db, "SELECT name, sql FROM temp.indexes", -1, &stmt, NULL)) {
+		sqlite3_free(all);
+		return err ? err : merge_fail(m, "indexes");
+	}
+	while (all && sqlite3_step(stmt) == SQLITE_ROW)
+		all = make ? sqlite3_mprintf("%z%s;", all, sqlite3_column_text(stmt, 1))
+			   : sqlite3_mprintf("%zDROP INDEX main.\"%w\";", all,
+					     sqlite3_column_text(stmt, 0));
+	sqlite3_finalize(stmt);
+	err = all ? merge_exec(m, all) : fail(-ENOMEM, "no memory");
+	sqlite3_free(all);
+	return err;
+}
+
 /* Made as every trace, with what only merged ones have; nobody reads it before it is whole. */
 static int open_result(struct merging *m, const char *path)
 {
@@ -118,8 +146,10 @@ static int open_result(struct merging *m, const char *path)
 	err = merge_exec(
 		m, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF;"
 		   "PRAGMA locking_mode=EXCLUSIVE; PRAGMA main.cache_size=-65536;"
-		   "PRAGMA secure_delete=OFF; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY");
-	return err ? err : merge_exec(m, store_merged);
+		   "PRAGMA secure_delete=OFF; PRAGMA cell_size_check=ON");
+	if (!err)
+		err = merge_exec(m, store_merged);
+	return err ? err : set_indexes(m, false);
 }
 
 /* Written to the disk before it gets its name, and the name after it. */
@@ -261,8 +291,10 @@ static int warn_of_twins(struct merging *m)
 static int finish(struct merging *m, const char *path)
 {
 	int64_t n = 0;
-	int err = clocks_compare(m);
+	int err = set_indexes(m, true);
 
+	if (!err)
+		err = clocks_compare(m);
 	if (!err)
 		err = warn_of_twins(m);
 	if (!err)
