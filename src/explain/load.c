@@ -594,7 +594,7 @@ void facts_release(struct facts *f)
 	free(f->descent);
 	free(f->belonging);
 	facts_release_gpus(f);
-	free(f->coll);
+	release_ranks(f);
 	free(f->shed);
 	*f = (struct facts){ 0 };
 }

@@ -145,7 +145,7 @@ static int open_result(struct merging *m, const char *path)
 	sqlite3_progress_handler(m->db, LOOK_OPS, on_progress, m);
 	err = merge_exec(
 		m, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF;"
-		   "PRAGMA locking_mode=EXCLUSIVE; PRAGMA main.cache_size=-65536;"
+		   "PRAGMA main.locking_mode=EXCLUSIVE; PRAGMA main.cache_size=-65536;"
 		   "PRAGMA secure_delete=OFF; PRAGMA cell_size_check=ON");
 	if (!err)
 		err = merge_exec(m, store_merged);
@@ -305,7 +305,7 @@ static int finish(struct merging *m, const char *path)
 		err = merge_int(m, &n, "SELECT count(*) FROM run");
 	m->result.runs = (uint64_t)n;
 	if (!err)
-		err = merge_exec(m, "PRAGMA locking_mode=NORMAL; PRAGMA journal_mode=DELETE");
+		err = merge_exec(m, "PRAGMA main.locking_mode=NORMAL; PRAGMA journal_mode=DELETE");
 	if (!err && sqlite3_close(m->db) != SQLITE_OK)
 		err = merge_fail(m, "close");
 	else if (!err)

@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "query/query_int.h"
 #include "store/raw.h"
+#include "store/scope.h"
 
 #define LOOK_OPS 2000 /* of SQLite's machine, between two looks at the clock: some 20 us */
 
@@ -44,8 +45,10 @@ static int make_tables(struct query *q)
 		"CREATE VIRTUAL TABLE temp.events USING expand(event_part, duration);"
 		"CREATE VIRTUAL TABLE temp.cuda_events USING expand(cuda_event_part, duration_ns);"
 		"CREATE VIRTUAL TABLE temp.nccl_events USING expand(nccl_event_part, duration_ns);";
-	int err = store_own_views(q->store);
+	int err = store_scope(q->store, 0); /* of a merged file: one clock */
 
+	if (!err)
+		err = store_own_views(q->store);
 	if (err)
 		return err;
 	if (expand_register(q->db) != SQLITE_OK ||

@@ -71,6 +71,7 @@ struct store {
 	sqlite3_stmt *stmt[STMT_COUNT];
 	int64_t run;
 	int64_t wall_minus_boot;
+	int64_t node; /* that is in sight; 0: all. See store/scope.h */
 	int64_t interned[INTERN_SLOTS]; /* ids written lately: spares most INSERT OR IGNOREs */
 	struct hash *chains, *stacks; /* ids written, at most IDS_KNOWN; NULL: none */
 };
