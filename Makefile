@@ -3,6 +3,7 @@
 # make lab         labelled faults (root)       make bench    what a probe costs (root)
 # make fuzz        every parser, SECONDS=10     make lint     every checker        make fmt
 # make install DESTDIR= PREFIX=                 make doc      generated pages
+# make samples     a recorded cluster (root)
 # make SANITIZE=address,undefined test          make V=1      show commands        make clean
 PREFIX  ?= /usr/local
 CLANG   ?= clang
@@ -157,7 +158,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe helper test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := .ci/run demo/record test/soak test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
+SCRIPTS  := .ci/run demo/record samples/record test/soak test/run test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
 	test/gpu/overhead test/gpu/surface test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
@@ -169,14 +170,14 @@ lint: $(OUT)/probe.skel.h
 	$(call say,LINT,headers) tools/check-headers
 	$(call say,LINT,words) tools/check-words
 	$(call say,LINT,generated) tools/check-generated $(OUT)
-	$(call say,LINT,spelling) codespell README.md CONTRIBUTING.md NEWS.md doc src wire probe helper test tools
+	$(call say,LINT,spelling) codespell README.md CONTRIBUTING.md NEWS.md samples doc src wire probe helper test tools
 	$(call say,LINT,cppcheck) cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 		--std=c11 --suppress=unknownMacro --inline-suppr -I. -Isrc src wire
 	$(call say,LINT,shell) shellcheck -x $(SCRIPTS)
 	$(call say,LINT,tidy) clang-tidy --quiet $(TIDY) -- $(filter-out -W%,$(BASE_FLAGS)) 2>/dev/null
 doc: $(OUT)/culprit
 	tools/ops-doc <wire/ops.def >doc/ops.md
-	tools/schema-doc src/store/schema.sql src/store/views.sql >doc/schema.md
+	tools/schema-doc src/store/schema.sql src/store/merged.sql src/store/views.sql >doc/schema.md
 	$(OUT)/culprit help --man >doc/culprit.1
 clean:
 	rm -rf build build-*
@@ -195,6 +196,8 @@ test: setup-test
 	sh test/run $(OUT) $(T)
 e2e: all sim
 	sh test/run --e2e $(OUT) $(T)
+samples: all sim
+	sh samples/record $(OUT)
 lab: all sim
 	sh test/lab/run $(OUT) "$(S)" $(DIR)
 soak: all sim
@@ -231,7 +234,7 @@ gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
-.PHONY: all sim setup setup-test demo test e2e lab soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean
+.PHONY: all sim samples setup setup-test demo test e2e lab soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -13,9 +13,9 @@
 #include "store/raw.h"
 
 /* As a URI, so that SQLite cannot write to it: every byte that means something there is written as %XX. */
-static char *uri_of(const char *path)
+static char *uri_of(const char *path, const char *how)
 {
-	char *uri = xcalloc(3 * strlen(path) + sizeof("file:?mode=ro"), 1), *to = uri + 5;
+	char *uri = xcalloc(3 * strlen(path) + strlen(how) + sizeof("file:"), 1), *to = uri + 5;
 
 	memcpy(uri, "file:", 5);
 	for (; *path; path++) {
@@ -24,7 +24,7 @@ static char *uri_of(const char *path)
 		else
 			*to++ = *path;
 	}
-	memcpy(to, "?mode=ro", sizeof("?mode=ro"));
+	memcpy(to, how, strlen(how) + 1);
 	return uri;
 }
 
@@ -80,17 +80,39 @@ bool input_has(struct merging *m, const char *table)
 	       n > 0;
 }
 
+/* To be attached is not enough: the first read shows whether it can be read. */
+static int try_attach(struct merging *m, const char *how)
+{
+	char *uri = uri_of(m->file, how);
+	int64_t n;
+	int err = merge_execf(m, "ATTACH %Q AS src", uri);
+
+	free(uri);
+	return err ? err : merge_int(m, &n, "SELECT count(*) FROM src.sqlite_master");
+}
+
+/* In a folder where nothing can be written the log has no place: nobody writes to it then, either. */
+static bool is_at_rest(const char *file)
+{
+	char wal[4200];
+	struct stat st;
+
+	snprintf(wal, sizeof(wal), "%s-wal", file);
+	return stat(wal, &st) || !st.st_size;
+}
+
 int input_attach(struct merging *m)
 {
 	int64_t n = 0;
-	char *uri;
 	int err = check_file(m);
 
 	if (err)
 		return err;
-	uri = uri_of(m->file);
-	err = merge_execf(m, "ATTACH %Q AS src", uri);
-	free(uri);
+	err = try_attach(m, "?mode=ro");
+	if (err && sqlite3_errcode(m->db) == SQLITE_CANTOPEN && is_at_rest(m->file)) {
+		input_detach(m);
+		err = try_attach(m, "?mode=ro&immutable=1");
+	}
 	if (!err)
 		err = check_content(m);
 	m->merged = !err && input_has(m, "merged_run");

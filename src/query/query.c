@@ -290,5 +290,7 @@ void query_schema(FILE *out)
 {
 	fputs(store_schema, out);
 	putc('\n', out);
+	fputs(store_merged, out);
+	putc('\n', out);
 	fputs(store_views, out);
 }
