@@ -199,10 +199,9 @@ struct facts {
 	struct gpu_facts *gpu; /* by number */
 	struct gpu_error *gpu_error; /* by time */
 	int belongings, gpus, gpu_errors;
-	struct thread_facts *stranger; /* of other nodes, that it may meet in collectives: names only */
-	int strangers;
 	struct coll_facts *coll; /* by hash, then sequence number: a meeting is together */
-	int colls;
+	struct thread_facts *stranger; /* of other nodes, met in collectives: names only */
+	int colls, strangers;
 	struct shed_facts *shed; /* by time */
 	int sheds;
 	int kills, resends, failures; /* of events; failures: of devices */

@@ -17,14 +17,14 @@ static char *uri_of(const char *path, const char *how)
 {
 	char *uri = xcalloc(3 * strlen(path) + strlen(how) + sizeof("file:"), 1), *to = uri + 5;
 
-	memcpy(uri, "file:", 5);
+	str_copy(uri, 6, "file:");
 	for (; *path; path++) {
 		if (strchr("?#%&+ ", *path) || (unsigned char)*path < 32)
 			to += snprintf(to, 4, "%%%02x", (unsigned char)*path);
 		else
 			*to++ = *path;
 	}
-	memcpy(to, how, strlen(how) + 1);
+	str_copy(to, strlen(how) + 1, how);
 	return uri;
 }
 

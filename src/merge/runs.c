@@ -160,7 +160,7 @@ static int seen(struct merging *m, int64_t old, int64_t *ret)
 
 static int map_run(struct merging *m, int64_t old)
 {
-	struct identity id;
+	struct identity id = { 0 };
 	int64_t number = 0, seen_ns = 0, known_ns = -1, runs = 0;
 	enum mode mode = MODE_FRESH;
 	bool taken = true;

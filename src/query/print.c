@@ -114,7 +114,7 @@ static void flow(struct printing *p)
 		}
 	}
 	for (int r = 0; r < p->kept_rows; r++) {
-		write_line(p, &p->kept[r * p->n]);
+		write_line(p, &p->kept[(size_t)r * (size_t)p->n]);
 		for (int i = 0; !r && i < p->n; i++) {
 			for (int k = 0; k < p->width[i]; k++)
 				putc('-', p->out);
@@ -126,7 +126,7 @@ static void flow(struct printing *p)
 static void keep(struct printing *p, char **cell)
 {
 	p->kept = xrealloc(p->kept, (size_t)(p->kept_rows + 1) * (size_t)p->n, sizeof(*p->kept));
-	memcpy(&p->kept[p->kept_rows++ * p->n], cell, (size_t)p->n * sizeof(*cell));
+	memcpy(&p->kept[(size_t)p->kept_rows++ * (size_t)p->n], cell, (size_t)p->n * sizeof(*cell));
 	if (p->kept_rows > LOOK_ROWS)
 		flow(p);
 }

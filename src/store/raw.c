@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Whole tables: the database itself, with the views of this program. */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
+#include "base/fail.h"
 #include "store/store_int.h"
 
 #define MADE "\nCREATE VIEW "
@@ -17,32 +19,25 @@ sqlite3 *store_db(struct store *s)
 /* The same with TEMP: such a view hides the file's of that name, and goes with the connection. */
 static char *temporary(const char *sql)
 {
-	size_t n = 0, at = 0;
-	char *ret;
+	char *ret = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&ret, &len);
 
-	for (const char *p = sql; (p = strstr(p, MADE)); p++)
-		n++;
-	ret = xcalloc(strlen(sql) + n * (strlen(MADE_HERE) - strlen(MADE)) + 1, 1);
-	while (*sql) {
-		const char *next = strstr(sql, MADE);
-		size_t len = next ? (size_t)(next - sql) : strlen(sql);
-
-		memcpy(ret + at, sql, len);
-		at += len;
-		sql += len;
-		if (!next)
-			break;
-		memcpy(ret + at, MADE_HERE, strlen(MADE_HERE));
-		at += strlen(MADE_HERE);
-		sql += strlen(MADE);
+	if (!out)
+		return NULL;
+	for (const char *next; (next = strstr(sql, MADE)); sql = next + strlen(MADE)) {
+		fwrite(sql, 1, (size_t)(next - sql), out);
+		fputs(MADE_HERE, out);
 	}
+	fputs(sql, out);
+	(void)fclose(out); /* in memory */
 	return ret;
 }
 
 int store_own_views(struct store *s)
 {
 	char *sql = temporary(store_views);
-	int err = store_exec(s, sql);
+	int err = sql ? store_exec(s, sql) : fail(-ENOMEM, "no memory");
 
 	free(sql);
 	return err;

@@ -57,7 +57,7 @@ at_most "clocks are not apart, ms" "$(sql 'SELECT max(abs(offset_ns)) / 1000000 
 # As in its own file.
 for node in $nodes; do
 	for sums in calls launches state_ns; do
-		is "$node: $sums" "$("$culprit" explain -d "$db" --node $node --json | jq -c "[.nodes[0].processes[].$sums]")" \
+		is "$node: $sums" "$("$culprit" explain -d "$db" --node "$node" --json | jq -c "[.nodes[0].processes[].$sums]")" \
 			"$("$culprit" explain -d "$to/$node.db" --json | jq -c "[.processes[].$sums]")"
 	done
 done
