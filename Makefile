@@ -149,7 +149,10 @@ $(OUT)/fuzz/%.o: %.c
 	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
 $(OUT)/fuzz/%_fuzz: test/fuzz/%_fuzz.c $(FUZZ_MODS)
 	$(call say,FUZZ,$@) $(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer $(filter %.c %.o,$^) \
-		-lm -lz -llzma -liberty -o $@
+		-lm -lz -llzma -liberty $(FUZZ_LIBS) -o $@
+$(OUT)/fuzz/query_fuzz $(OUT)/fuzz/merge_fuzz: FUZZ_LIBS := -lsqlite3
+$(OUT)/fuzz/query_fuzz $(OUT)/fuzz/merge_fuzz: $(OUT)/assets.o $(patsubst %.c,$(OUT)/fuzz/%.o,\
+	$(filter-out src/store/hist.c,$(wildcard src/store/*.c)) $(wildcard src/stack/*.c src/query/*.c src/merge/*.c))
 $(OUT)/fuzz/stack_fuzz: $(patsubst %.c,$(OUT)/fuzz/%.o,$(wildcard src/stack/*.c))
 fuzz: $(FUZZ)
 	sh test/fuzz/run $(or $(SECONDS),10) $^
