@@ -14,7 +14,7 @@
 #include "query/query.h"
 
 #define LOOK_ROWS 500 /* of a table, whose widths are those of the columns */
-#define WIDTH_MAX 60 /* what is longer sticks out */
+#define WIDTH_MAX 72 /* what is longer sticks out */
 #define BLOB_SHOWN 32
 
 struct printing {

@@ -16,6 +16,20 @@
 
 #define LOOK_OPS 2000 /* of SQLite's machine, between two looks at the clock: some 20 us */
 
+/*
+ * The rows that stand for n events with what aggregates over these need: timed, how many have a duration, and
+ * the longest and the shortest of the durations that expand.c gives them.
+ */
+#define SUMS(name)                                                                                 \
+	"CREATE TEMP VIEW " name "_sum AS SELECT *,"                                               \
+	" CASE WHEN total_ns >= 0 THEN n END AS timed,"                                            \
+	" CASE WHEN total_ns < 0 THEN NULL WHEN n > 1 AND max_ns BETWEEN 0 AND total_ns"           \
+	"  THEN max(max_ns, (total_ns - max_ns + n - 2) / (n - 1))"                                \
+	"  ELSE (total_ns + n - 1) / n END AS top_ns,"                                             \
+	" CASE WHEN total_ns < 0 THEN NULL WHEN n > 1 AND max_ns BETWEEN 0 AND total_ns"           \
+	"  THEN min(max_ns, (total_ns - max_ns) / (n - 1)) ELSE total_ns / n END AS low_ns"        \
+	" FROM " name "_part WHERE n > 0;"
+
 struct query {
 	struct store *store;
 	sqlite3 *db;
@@ -44,7 +58,8 @@ static int make_tables(struct query *q)
 		"DROP VIEW temp.events; DROP VIEW temp.cuda_events; DROP VIEW temp.nccl_events;"
 		"CREATE VIRTUAL TABLE temp.events USING expand(event_part, duration);"
 		"CREATE VIRTUAL TABLE temp.cuda_events USING expand(cuda_event_part, duration_ns);"
-		"CREATE VIRTUAL TABLE temp.nccl_events USING expand(nccl_event_part, duration_ns);";
+		"CREATE VIRTUAL TABLE temp.nccl_events USING expand(nccl_event_part, duration_ns);" SUMS(
+			"event") SUMS("cuda_event") SUMS("nccl_event");
 	int err = store_scope(q->store, 0); /* of a merged file: one clock */
 
 	if (!err)
@@ -251,6 +266,24 @@ static int each_row(struct query *q, sqlite3_stmt *stmt, const struct query_sink
 	return err;
 }
 
+/* The answer from sums, if that is to be had: see sums.c. *stmt is kept for the names of its columns. */
+static sqlite3_stmt *prepare_sums(struct query *q, const char *sql, sqlite3_stmt *stmt)
+{
+	char *other = sums_of(sql);
+	sqlite3_stmt *ret = NULL;
+
+	if (!other)
+		return NULL;
+	if (sqlite3_prepare_v2(q->db, other, -1, &ret, NULL) != SQLITE_OK ||
+	    sqlite3_column_count(ret) != sqlite3_column_count(stmt) ||
+	    !sqlite3_stmt_readonly(ret)) {
+		sqlite3_finalize(ret);
+		ret = NULL;
+	}
+	sqlite3_free(other);
+	return ret;
+}
+
 static int tell_columns(sqlite3_stmt *stmt, const struct query_sink *sink)
 {
 	int n = sqlite3_column_count(stmt), err;
@@ -268,7 +301,7 @@ static int tell_columns(sqlite3_stmt *stmt, const struct query_sink *sink)
 int query_run(struct query *q, const char *sql, const struct query_sink *sink,
 	      struct query_result *ret)
 {
-	sqlite3_stmt *stmt = NULL;
+	sqlite3_stmt *stmt = NULL, *sums;
 	int err;
 
 	*ret = (struct query_result){ 0 };
@@ -279,9 +312,11 @@ int query_run(struct query *q, const char *sql, const struct query_sink *sink,
 	if (err)
 		return err;
 	ret->sampled = q->guard.sampled && !q->complete;
+	sums = prepare_sums(q, sql, stmt);
 	err = tell_columns(stmt, sink);
 	if (!err)
-		err = each_row(q, stmt, sink, ret);
+		err = each_row(q, sums ? sums : stmt, sink, ret);
+	sqlite3_finalize(sums);
 	sqlite3_finalize(stmt);
 	return err;
 }

@@ -23,4 +23,10 @@ int guard_set(sqlite3 *db, struct guard *g);
  */
 int expand_register(sqlite3 *db);
 
+/*
+ * A statement with the same answer that asks the rows which stand for n events, in place of the events. Free
+ * with sqlite3_free(). NULL: there is none, or it is not seen.
+ */
+char *sums_of(const char *sql);
+
 #endif

@@ -167,15 +167,16 @@ JOIN thread_names AS names ON names.thread = collective.thread
 JOIN op ON op.id = collective.op
 LEFT JOIN rank_env ON rank_env.process = names.process
 UNION ALL
-SELECT counted.n - coalesce(told.n, 0), counted.total_ns - coalesce(told.ns, 0), NULL, node, pid, comm, symbol,
+SELECT counted.n - coalesce(told.n, 0), counted.total_ns - coalesce(told.ns, 0),
+	CASE WHEN counted.max_ns > coalesce(told.max_ns, 0) THEN counted.max_ns END, node, pid, comm, symbol,
 	NULL, rank_env.rank, rank_env.world, NULL, NULL, NULL, NULL, NULL, NULL, NULL, at_ns, NULL, NULL, cgroup_id,
 	names.process, NULL
 FROM (SELECT thread, op, sum(op_second.calls - coalesce(nested_second.calls, 0)) AS n,
-		sum(total_ns) AS total_ns, max(at_ns) AS at_ns
+		sum(total_ns) AS total_ns, max(max_ns) AS max_ns, max(at_ns) AS at_ns
 	FROM op_second LEFT JOIN nested_second USING(thread, op, at_ns)
 	WHERE op IN (SELECT id FROM op WHERE class IN ('collective', 'p2p'))
 	GROUP BY thread, op) AS counted
-LEFT JOIN (SELECT thread, op, count(*) AS n, sum(dur_ns) AS ns FROM collective GROUP BY thread, op) AS told
+LEFT JOIN (SELECT thread, op, count(*) AS n, sum(dur_ns) AS ns, max(dur_ns) AS max_ns FROM collective GROUP BY thread, op) AS told
 	USING(thread, op)
 JOIN op_source USING(op)
 JOIN thread_names AS names USING(thread)
@@ -185,18 +186,21 @@ WHERE counted.n > coalesce(told.n, 0);
 -- Every operation of NCCL, one row each.
 CREATE VIEW nccl_events AS
 WITH RECURSIVE each(node, pid, comm, op, comm_hash, rank, world_size, seq, datatype, reduce_op, root, count,
-	bytes, stream, time_ns, waited_ns, joined, cgroup_id, process, communicator, i, n, total) AS (
+	bytes, stream, time_ns, waited_ns, joined, cgroup_id, process, communicator, i, n, total, longest) AS (
 	SELECT node, pid, comm, op, comm_hash, rank, world_size, seq, datatype, reduce_op, root, count,
-		bytes, stream, time_ns, waited_ns, joined, cgroup_id, process, communicator, 1, n, max(total_ns, 0)
+		bytes, stream, time_ns, waited_ns, joined, cgroup_id, process, communicator, 1, n, total_ns,
+		min(max_ns, total_ns)
 	FROM nccl_event_part WHERE n > 0
 	UNION ALL
 	SELECT node, pid, comm, op, comm_hash, rank, world_size, seq, datatype, reduce_op, root, count,
-		bytes, stream, time_ns, waited_ns, joined, cgroup_id, process, communicator, i + 1, n, total
+		bytes, stream, time_ns, waited_ns, joined, cgroup_id, process, communicator, i + 1, n, total, longest
 	FROM each WHERE i < n
 )
 SELECT node, pid, comm, op, comm_hash, rank, world_size, seq, datatype, reduce_op, root, count,
 	bytes, stream, time_ns, waited_ns, joined, cgroup_id, process, communicator,
-	total / n + (i <= total % n) AS duration_ns
+	CASE WHEN longest IS NULL OR n = 1 THEN total / n + (i <= total % n)
+		WHEN i = 1 THEN longest
+		ELSE (total - longest) / (n - 1) + (i - 1 <= (total - longest) % (n - 1)) END AS duration_ns
 FROM each;
 
 -- Every cgroup that a traced or blamed process is in. container_id is the path of the cgroup where that is

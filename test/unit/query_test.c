@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "query/query_int.h"
 #include "test/unit/json_check.h"
 #include "test/unit/trace.h"
 
@@ -168,6 +169,90 @@ DIR_TEST(query_tables_agree_with_the_views_of_the_file)
 	CHECK(!same_of_view(q, "SELECT op, seq, pid, duration_ns, count(*)", "nccl_events",
 			    "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 4"));
 	query_close(q);
+	return 0;
+}
+
+/* By sums and one by one: `events` may be answered from sums, temp.events never is. */
+static int same_by_sums(struct query *q, const char *select, const char *table, const char *rest)
+{
+	char sql[500], first[2048], *other;
+
+	snprintf(sql, sizeof(sql), "%s FROM temp.%s %s", select, table, rest);
+	CHECK(!sums_of(sql));
+	CHECK(!ask(q, sql));
+	str_copy(first, sizeof(first), asked.text);
+	snprintf(sql, sizeof(sql), "%s FROM %s %s", select, table, rest);
+	other = sums_of(sql);
+	if (!other)
+		return test_fail(__FILE__, __LINE__, "not by sums: %s", sql);
+	sqlite3_free(other);
+	CHECK(!ask(q, sql));
+	CHECK_STR(asked.text, first);
+	return 0;
+}
+
+DIR_TEST(query_answers_from_sums_what_it_would_count)
+{
+	static const char *const select[] = {
+		"SELECT node, source, count(*) as cnt, avg(duration)/1000 as avg_us",
+		"select op, COUNT ( * ), Sum(e.duration)/1e6, max(duration), MIN(duration)",
+		"SELECT count(duration), total(duration), max(time_ns), round(avg(e . duration), 3)",
+		"SELECT count(*)<=7 OR count(*)!=3, 'count(*)' || op, \"op\", max(comm)",
+	};
+	static const char *const rest[] = {
+		"e GROUP BY node, source",
+		"AS e WHERE source >= 1 AND op LIKE 'cuda%' GROUP BY op HAVING count(*) > 3",
+		"e",
+		"e JOIN containers c USING(cgroup_id) GROUP BY container_id, op ORDER BY count(*) LIMIT 2",
+		"e WHERE op = 'nothing''s (duration)' -- count(*)\n",
+	};
+	struct query *q = NULL;
+
+	CHECK(!make_trace(trace_db));
+	CHECK(!query_open(trace_db, &plain, &q));
+	for (size_t i = 0; i < ARRAY_LEN(rest); i++)
+		for (size_t k = 0; k < ARRAY_LEN(select); k++)
+			if (!(i == 3 && k == 0) && same_by_sums(q, select[k], "events", rest[i]))
+				return 1;
+	CHECK(!same_by_sums(q, "SELECT kernel_name, count(*), sum(duration_ns)", "cuda_events",
+			    "GROUP BY kernel_name"));
+	CHECK(!same_by_sums(q, "SELECT op, count(*), avg(duration_ns), max(duration_ns)",
+			    "nccl_events", "GROUP BY op"));
+	query_close(q);
+	return 0;
+}
+
+TEST(query_counts_where_sums_do_not_say_it)
+{
+	static const char *const sql[] = {
+		"SELECT op FROM events",
+		"SELECT duration FROM events GROUP BY op",
+		"SELECT count(*) FROM events WHERE duration > 5",
+		"SELECT sum(duration * 2) FROM events",
+		"SELECT count(pid) FROM events",
+		"SELECT count(DISTINCT op) FROM events",
+		"SELECT avg(pid), count(*) FROM events",
+		"SELECT group_concat(op), count(*) FROM events",
+		"SELECT count(*) FROM events a, events b",
+		"SELECT count(*) FROM node LEFT JOIN events e ON e.node = node.name",
+		"SELECT count(*) FROM (SELECT op FROM events)",
+		"SELECT count(*) OVER () FROM events",
+		"SELECT count(*) FROM events UNION SELECT 1",
+		"WITH x AS (SELECT 1) SELECT count(*) FROM events",
+		"EXPLAIN SELECT count(*) FROM events",
+		"SELECT count(*) FROM node",
+		"SELECT count(*), 'events' FROM \"events\"",
+		"",
+		"SELECT 'unfinished",
+		"/* ",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(sql); i++) {
+		char *other = sums_of(sql[i]);
+
+		if (other)
+			return test_fail(__FILE__, __LINE__, "%s:%s", sql[i], other);
+	}
 	return 0;
 }
 
