@@ -3,6 +3,7 @@
 #include "query/query.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,7 @@ static int answer(const char *db, const char *sql, enum query_format format)
 	if (err)
 		return err;
 	cmd_catch_signals();
+	signal(SIGPIPE, SIG_DFL); /* who has read enough, as head, is no error */
 	err = query_print(q, sql, format, stdout, stderr);
 	query_close(q);
 	if (err == -EINVAL) { /* the options were fine */

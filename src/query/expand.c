@@ -96,7 +96,8 @@ static int read_columns(struct table *t)
 	if (rc != SQLITE_OK)
 		return rc;
 	for (int i = PART_COLUMNS; i < sqlite3_column_count(stmt) && t->columns < COLUMNS_MAX; i++)
-		t->column[t->columns++] = xstrdup(sqlite3_column_name(stmt, i));
+		t->column[t->columns++] =
+			xstrdup(sqlite3_column_name(stmt, i) ? sqlite3_column_name(stmt, i) : "");
 	sqlite3_finalize(stmt);
 	return t->columns ? SQLITE_OK : SQLITE_ERROR;
 }
@@ -254,13 +255,16 @@ static void take_texts(struct table *t, struct cursor *c)
 {
 	for (int i = 0; i < t->columns; i++) {
 		int at = PART_COLUMNS + i;
+		const char *text;
 
 		c->cell[i] = (struct cell){ 0 };
 		if (sqlite3_column_type(c->parts, at) != SQLITE_TEXT)
 			continue;
+		text = (const char *)sqlite3_column_text(c->parts, at);
+		if (!text)
+			continue; /* no memory: SQLite will say so */
 		c->cell[i].len = sqlite3_column_bytes(c->parts, at);
-		c->cell[i].text = keep_text(t, (const char *)sqlite3_column_text(c->parts, at),
-					    c->cell[i].len);
+		c->cell[i].text = keep_text(t, text, c->cell[i].len);
 	}
 }
 

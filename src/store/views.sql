@@ -204,7 +204,7 @@ SELECT node, pid, comm, op, comm_hash, rank, world_size, seq, datatype, reduce_o
 FROM each;
 
 -- Every cgroup that a traced or blamed process is in. container_id is the path of the cgroup where that is
--- no container's.
+-- no container's. What else is known of a container belongs into this view, and into no other.
 CREATE VIEW containers AS
 SELECT DISTINCT (cgroup.id | node.id) & ~(cgroup.id & node.id) AS cgroup_id, node.name AS node,
 	coalesce(CASE WHEN instr(cgroup.text, '/') THEN (
