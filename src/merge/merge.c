@@ -229,34 +229,77 @@ static int check_output(const struct merge_opts *o, bool *ret_exists)
 	return err;
 }
 
+/* ---- the inputs, in the order of their numbers: rows then come at the end of their tables ---- */
+
+struct planned {
+	const char *file;
+	const char *force_node;
+	int64_t number;
+};
+
+static int by_number(const void *x, const void *y)
+{
+	const struct planned *a = x, *b = y;
+
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Every input is looked at before anything is done. */
+static int plan(struct merging *m, struct planned *p, bool is_output)
+{
+	int err;
+
+	m->file = p->file;
+	m->force_node = p->force_node;
+	err = input_attach(m);
+	if (!err && is_output && !m->merged)
+		err = fail(-EEXIST,
+			   "%s: exists and is a trace of its own: name it as an input and give -o"
+			   " another file",
+			   p->file);
+	if (!err)
+		err = runs_number(m, &p->number);
+	input_detach(m);
+	m->file = NULL;
+	return err;
+}
+
+static int add_planned(struct merging *m, const struct planned *p, int n)
+{
+	uint64_t all = 0, done = 0;
+	int err = 0;
+
+	for (int i = 0; i < n; i++)
+		all += size_of(p[i].file);
+	for (int i = 0; !err && i < n; i++) {
+		m->before = all ? (double)done / (double)all : 0;
+		m->share = all ? (double)size_of(p[i].file) / (double)all : 0;
+		m->force_node = p[i].force_node;
+		m->is_output = p[i].file == m->opts->output;
+		done += size_of(p[i].file);
+		err = add_input(m, p[i].file);
+	}
+	return err;
+}
+
 static int add_inputs(struct merging *m, bool exists)
 {
 	const struct merge_opts *o = m->opts;
-	struct merge_opts as_it_is = *o;
-	uint64_t all = exists ? size_of(o->output) : 0, done = 0;
-	int err = 0;
+	struct planned *p = xcalloc((size_t)o->inputs + 1, sizeof(*p));
+	int n = 0, err = 0;
 
+	if (exists)
+		p[n++] = (struct planned){ .file = o->output };
 	for (int i = 0; i < o->inputs; i++)
-		all += size_of(o->input[i]);
-	for (int i = exists ? -1 : 0; !err && i < o->inputs; i++) {
-		const char *file = i < 0 ? o->output : o->input[i];
-
-		as_it_is.force_node = i < 0 ? NULL : o->force_node;
-		m->opts = &as_it_is;
-		m->before = all ? (double)done / (double)all : 0;
-		m->share = all ? (double)size_of(file) / (double)all : 0;
-		done += size_of(file);
-		err = add_input(m, file);
-		if (!err && i < 0 && !m->merged)
-			err = fail(
-				-EEXIST,
-				"%s: exists and is a trace of its own: name it as an input and give"
-				" -o another file",
-				file);
-		if (!err && i < 0)
-			m->result.added = m->result.known = 0;
+		p[n++] = (struct planned){ .file = o->input[i], .force_node = o->force_node };
+	for (int i = 0; !err && i < n; i++)
+		err = plan(m, &p[i], exists && !i);
+	if (!err) {
+		/* What was merged before keeps its numbers, so it comes first. */
+		qsort(p + exists, (size_t)(n - exists), sizeof(*p), by_number);
+		err = add_planned(m, p, n);
 	}
-	m->opts = o;
+	free(p);
 	return err;
 }
 

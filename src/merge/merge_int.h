@@ -21,8 +21,10 @@ struct merging {
 	const struct merge_opts *opts;
 	sqlite3 *db; /* the result, until it has its name; the input is attached as src */
 	const char *file; /* the input */
+	const char *force_node; /* its node, whatever it says; NULL: what it says */
 	double before, share; /* of the work: done before this input, and this input's */
 	bool merged; /* the input is a result of ours */
+	bool is_output; /* ... the one that is added to: its runs are neither new nor known */
 	bool modes[MODE_COUNT]; /* that its runs have */
 	struct merge_result result;
 };
@@ -42,6 +44,9 @@ bool input_has(struct merging *m, const char *table);
 
 /* ---- runs.c: which run is which: fills temp.map_* (old, new, mode) for every table with local ids ---- */
 int runs_map(struct merging *m);
+
+/* Of the last run of the input that is attached: where its rows will lie. */
+int runs_number(struct merging *m, int64_t *ret);
 
 /* ---- copy.c: the rows of every table ---- */
 int copy_tables(struct merging *m);

@@ -39,7 +39,7 @@ static int64_t number_of(const struct identity *id)
 /* temp.map_node: old, new. A node's id is the hash of its name, whatever the file says. */
 static int map_nodes(struct merging *m)
 {
-	const char *forced = m->opts->force_node;
+	const char *forced = m->force_node;
 	int64_t n = 0;
 	int err = merge_exec(m, "CREATE TEMP TABLE map_node(old INTEGER PRIMARY KEY, new INTEGER)");
 
@@ -186,8 +186,8 @@ static int map_run(struct merging *m, int64_t old)
 	if (runs)
 		mode = seen_ns > known_ns ? MODE_NEWER : MODE_OLDER;
 	m->modes[mode] = true;
-	m->result.added += mode == MODE_FRESH;
-	m->result.known += mode != MODE_FRESH;
+	m->result.added += mode == MODE_FRESH && !m->is_output;
+	m->result.known += mode != MODE_FRESH && !m->is_output;
 	err = merge_execf(
 		m, "INSERT INTO temp.map_run VALUES(%lld, (%lld << 32) | (%lld & 4294967295), %d)",
 		old, number, id.local, mode);
@@ -257,6 +257,22 @@ static int map_table(struct merging *m, const struct table *t)
 		"INSERT INTO temp.\"map_%w\" SELECT t.id, ((p.new >> 32) << 32) | (t.id & 4294967295), p.mode"
 		" FROM src.\"%w\" t JOIN temp.\"map_%w\" p ON p.old=t.\"%w\"",
 		t->name, t->name, t->ref[0].table, t->ref[0].column);
+}
+
+int runs_number(struct merging *m, int64_t *ret)
+{
+	struct identity id = { 0 };
+	int64_t last = 0;
+	int err = merge_exec(m, "DROP TABLE IF EXISTS temp.map_node");
+
+	if (!err)
+		err = map_nodes(m);
+	if (!err)
+		err = merge_int(m, &last, "SELECT max(id) FROM src.run");
+	if (!err)
+		err = find_identity(m, last, &id);
+	*ret = number_of(&id);
+	return err;
 }
 
 int runs_map(struct merging *m)
