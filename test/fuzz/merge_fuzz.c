@@ -4,7 +4,6 @@
 
 #include "test/fuzz/trace_file.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 #define EDIT 4 /* bytes: where (three), what */
@@ -13,12 +12,11 @@ static uint8_t *sound;
 static size_t size;
 static char bad_db[128], out_db[128];
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+/* Once, at the first input. */
+static void begin(void)
 {
 	FILE *in;
 
-	(void)argc;
-	(void)argv;
 	fuzz_trace();
 	snprintf(bad_db, sizeof(bad_db), "%s/bad.db", fuzz_dir);
 	snprintf(out_db, sizeof(out_db), "%s/out.db", fuzz_dir);
@@ -32,7 +30,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		abort();
 	fclose(in);
 	atexit(fuzz_trace_remove);
-	return 0;
 }
 
 static void write_bad(const uint8_t *data, size_t len)
@@ -57,6 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct merge_opts opts = { .input = input, .inputs = 2, .output = out_db };
 	struct merge_result result;
 
+	if (!sound)
+		begin();
 	write_bad(data, len);
 	(void)merge_traces(&opts, &result);
 	(void)unlink(out_db);
