@@ -4,6 +4,7 @@
 # make vmtest      stock kernels in QEMU, T=filter
 # make fuzz        every parser, SECONDS=10     make lint     every checker        make fmt
 # make install DESTDIR= PREFIX=                 make doc      generated pages
+# make samples     a recorded cluster (root)
 # make SANITIZE=address,undefined test          make V=1      show commands        make clean
 PREFIX  ?= /usr/local
 CLANG   ?= clang
@@ -147,7 +148,7 @@ $(OUT)/native/walk: test/native/walk.c test/native/walk.cpp
 
 # ---- what the binary carries: the schema, the demo's libraries, its script, its recording
 
-$(OUT)/assets.o: src/cmd/assets.S src/store/schema.sql $(wildcard demo/*.sql) $(SIM_LIBS) \
+$(OUT)/assets.o: src/cmd/assets.S $(wildcard src/store/*.sql demo/*.sql) $(SIM_LIBS) \
 		test/sim/simgpu.py test/sim/train.py $(HELPERS)
 	$(call say,AS,$<) sed 's|OUT/|$(OUT)/|' $< >$(OUT)/assets.s
 	$(CC) -c $(OUT)/assets.s -o $@
@@ -167,7 +168,10 @@ $(OUT)/fuzz/%.o: %.c
 	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c $< -o $@
 $(OUT)/fuzz/%_fuzz: test/fuzz/%_fuzz.c $(FUZZ_MODS)
 	$(call say,FUZZ,$@) $(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer $(filter %.c %.o,$^) \
-		-lm -lz -llzma -liberty -o $@
+		-lm -lz -llzma -liberty $(FUZZ_LIBS) -o $@
+$(OUT)/fuzz/query_fuzz $(OUT)/fuzz/merge_fuzz: FUZZ_LIBS := -lsqlite3
+$(OUT)/fuzz/query_fuzz $(OUT)/fuzz/merge_fuzz: $(OUT)/assets.o $(patsubst %.c,$(OUT)/fuzz/%.o,\
+	$(filter-out src/store/hist.c,$(wildcard src/store/*.c)) $(wildcard src/stack/*.c src/query/*.c src/merge/*.c))
 $(OUT)/fuzz/stack_fuzz: $(patsubst %.c,$(OUT)/fuzz/%.o,$(wildcard src/stack/*.c))
 fuzz: $(FUZZ)
 	sh test/fuzz/run $(or $(SECONDS),10) $^
@@ -176,7 +180,7 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe helper include test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := test/bench/io test/bench/ingest .ci/run demo/record test/soak test/run test/vm/run test/vm/lib.sh test/vm/init $(wildcard test/vm/jobs/*.sh) test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
+SCRIPTS  := test/bench/io test/bench/ingest .ci/run demo/record samples/record test/soak test/run test/vm/run test/vm/lib.sh test/vm/init $(wildcard test/vm/jobs/*.sh) test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
 	test/gpu/overhead test/gpu/surface test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
@@ -188,13 +192,14 @@ lint: $(OUT)/probe.skel.h $(OUT)/tags.skel.h $(OUT)/lineage.skel.h
 	$(call say,LINT,headers) tools/check-headers
 	$(call say,LINT,words) tools/check-words
 	$(call say,LINT,generated) tools/check-generated $(OUT)
-	$(call say,LINT,spelling) codespell README.md CONTRIBUTING.md NEWS.md doc src wire probe helper test tools
+	$(call say,LINT,spelling) codespell README.md CONTRIBUTING.md NEWS.md samples doc src wire probe helper test tools
 	$(call say,LINT,cppcheck) cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 		--std=c11 --suppress=unknownMacro --inline-suppr -I. -Isrc src wire
 	$(call say,LINT,shell) shellcheck -x $(SCRIPTS)
 	$(call say,LINT,tidy) clang-tidy --quiet $(TIDY) -- $(filter-out -W%,$(BASE_FLAGS)) 2>/dev/null
 doc: $(OUT)/culprit
 	tools/ops-doc <wire/ops.def >doc/ops.md
+	tools/schema-doc src/store/schema.sql src/store/merged.sql src/store/views.sql >doc/schema.md
 	$(OUT)/culprit help --man >doc/culprit.1
 clean:
 	rm -rf build build-*
@@ -213,6 +218,8 @@ test: setup-test
 	sh test/run $(OUT) $(T)
 e2e: all sim $(OUT)/bench/ingest_bench
 	sh test/run --e2e $(OUT) $(T)
+samples: all sim
+	sh samples/record $(OUT)
 lab: all sim
 	sh test/lab/run $(OUT) "$(S)" $(DIR)
 vmtest: all sim
@@ -237,7 +244,9 @@ $(OUT)/bench/%: $(OUT)/test/bench/%.o $(MODS) $(OUT)/assets.o
 $(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
 	mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
-bench: bench-probe bench-switch bench-python bench-export bench-ingest
+bench: bench-probe bench-switch bench-python bench-export bench-ingest bench-merge
+bench-merge: $(OUT)/bench/merge_bench
+	$(OUT)/bench/merge_bench $(FILES) $(CALLS)
 bench-probe: $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
 bench-switch: $(OUT)/bench/switch_bench
@@ -260,7 +269,7 @@ gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench
 	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
-.PHONY: all sim setup setup-test demo test e2e lab vmtest soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean bench-export bench-io bench-ingest
+.PHONY: all sim setup setup-test demo test e2e lab vmtest soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean bench-export bench-io bench-ingest samples bench-merge
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -97,6 +97,16 @@ void json_f64(struct json *j, const char *key, double value)
 	fprintf(j->out, "%.6g", value);
 }
 
+void json_real(struct json *j, const char *key, double value)
+{
+	if (!isfinite(value)) {
+		json_null(j, key);
+		return;
+	}
+	begin(j, key);
+	fprintf(j->out, "%.15g", value);
+}
+
 void json_bool(struct json *j, const char *key, bool value)
 {
 	begin(j, key);

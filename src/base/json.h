@@ -28,6 +28,8 @@ void json_i64(struct json *j, const char *key, int64_t value);
 
 /* Six significant digits. JSON has no NaN and no infinity: they become null. */
 void json_f64(struct json *j, const char *key, double value);
+/* The same with all of its digits. */
+void json_real(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 

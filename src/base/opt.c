@@ -250,6 +250,8 @@ int opt_parse(const struct opt *opts, int argc, char **argv, void *dest, int *re
 
 		if (arg[0] != '-' || !arg[1])
 			continue; /* "-" alone is an operand */
+		if (starts_with(arg, "-- ")) /* so is SQL that begins with a comment */
+			continue;
 		end = streq(arg, "--");
 		if (!end)
 			err = arg[1] == '-' ? parse_long(&p, arg + 2) : parse_letters(&p, arg + 1);

@@ -29,7 +29,7 @@ struct opt {
 /*
  * Fill *dest from argv, whose first element is the command's name. Options and operands may mix:
  * argv is reordered so that the operands come last, in their order, and *ret_operands is the index
- * of the first. Everything after "--" is an operand. The last of two equal options wins; a member
+ * of the first. Everything after "--" is an operand, and what begins with "-- ". The last of two equal options wins; a member
  * without an option keeps its value. Names are never abbreviated. A flag takes no separate value,
  * but --flag=no and --no-flag turn it off. On error *dest may be half filled.
  */

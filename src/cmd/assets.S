@@ -37,4 +37,14 @@ store_schema:
 	.incbin "src/store/schema.sql"
 	.byte 0
 
+	.global store_merged
+store_merged:
+	.incbin "src/store/merged.sql"
+	.byte 0
+
+	.global store_views
+store_views:
+	.incbin "src/store/views.sql"
+	.byte 0
+
 	.section .note.GNU-stack, "", @progbits

@@ -39,7 +39,7 @@ int cmd_default_db(char *dst, size_t cap, int make);
 extern volatile int cmd_stop;
 void cmd_catch_signals(void);
 
-extern const struct cmd cmd_check, cmd_trace, cmd_explain, cmd_io, cmd_io_verify_cmd, cmd_tag,
-	cmd_export, cmd_demo, cmd_ops, cmd_version, cmd_help_cmd;
+extern const struct cmd cmd_check, cmd_trace, cmd_explain, cmd_query, cmd_merge, cmd_io,
+	cmd_io_verify_cmd, cmd_tag, cmd_export, cmd_demo, cmd_ops, cmd_version, cmd_help_cmd;
 
 #endif

@@ -12,8 +12,9 @@
 #include "cmd/cmd.h"
 
 const struct cmd *const cmds[] = {
-	&cmd_check,  &cmd_trace, &cmd_explain, &cmd_io,      &cmd_io_verify_cmd, &cmd_tag,
-	&cmd_export, &cmd_demo,  &cmd_ops,     &cmd_version, &cmd_help_cmd,      NULL,
+	&cmd_check, &cmd_trace,         &cmd_explain,  &cmd_query,  &cmd_merge,
+	&cmd_io,    &cmd_io_verify_cmd, &cmd_tag,      &cmd_export, &cmd_demo,
+	&cmd_ops,   &cmd_version,       &cmd_help_cmd, NULL,
 };
 
 const struct cmd *cmd_find(const char *name)

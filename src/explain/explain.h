@@ -162,6 +162,7 @@ struct finding {
 	double steps_before, steps_during; /* steps per second; 0: not known */
 	char fix[FIXES_MAX][384]; /* a command in it is never cut */
 	char basis[256]; /* what the evidence class rests on */
+	char by_node[65]; /* of the culprit, where that is another one; "": the same */
 	int64_t rank, by_rank; /* where it is, and of the culprit; meant where they are `ranked` */
 	struct
 	{ /* a straggler's own finding, in short: what makes it late; cause NULL: not known */
@@ -328,6 +329,7 @@ struct explanation {
 	int findings, summaries, incidents, lines, happenings, opens, losses, gpus, gpu_errors,
 		tenants;
 	bool full_stack; /* for the printers: show them */
+	bool of_several; /* for the printers: there are other nodes, so say which one this is */
 	struct stack_counts stacks; /* how much of the trace has lines */
 	double unexplained_pct; /* of the calling threads' time: not seen by anybody */
 	struct account_row account;

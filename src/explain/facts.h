@@ -221,7 +221,8 @@ struct facts {
 	struct gpu_error *gpu_error; /* by time */
 	int belongings, gpus, gpu_errors;
 	struct coll_facts *coll; /* by hash, then sequence number: a meeting is together */
-	int colls, disk_uses, ios;
+	struct thread_facts *stranger; /* of other nodes, met in collectives: names only */
+	int colls, disk_uses, ios, strangers;
 	struct shed_facts *shed; /* by time */
 	struct disk_use *disk_use; /* by time */
 	struct io_facts *io;
@@ -235,6 +236,7 @@ int facts_load(struct store *s, struct window w, struct facts *ret);
 void facts_release(struct facts *f);
 int load_ranks(struct store *s, struct window w,
 	       struct facts *f); /* load_rank.c, the part of NCCL */
+void release_ranks(struct facts *f);
 
 /* load_gpu.c: the part of that which is about GPUs. */
 int facts_load_gpus(struct store *s, struct facts *f);
@@ -267,6 +269,9 @@ void facts_classify(struct facts *f);
 bool facts_disk_stuck(const struct host_facts *e);
 /* Is this the connection of `ours` (as stop.obj2), seen from either end? */
 bool same_socket(uint64_t ours, uint64_t theirs);
+
+/* load_rank.c: by its row, of this node or another; NULL: none. */
+const struct thread_facts *facts_any_thread(const struct facts *f, int64_t id);
 
 /* meet.c: which collectives of different processes are the same; called by facts_load(). */
 void facts_meet(struct facts *f);

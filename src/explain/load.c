@@ -583,7 +583,7 @@ void facts_release(struct facts *f)
 	free(f->belonging);
 	free(f->disk_use);
 	facts_release_gpus(f);
-	free(f->coll);
+	release_ranks(f);
 	free(f->shed);
 	free(f->io);
 	*f = (struct facts){ 0 };

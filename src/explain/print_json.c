@@ -80,6 +80,7 @@ static void json_culprits(struct json *j, const struct explanation *e, const str
 		if (c->tid)
 			json_u64(j, "tid", c->tid);
 		json_str(j, "comm", c->comm);
+		json_str(j, "node", f->by_node[0] ? f->by_node : f->node);
 		json_line(j, &c->line, c->pid == f->pid ? f->python_note : "");
 		json_str(j, "kind", c->pid == PID_IRQ ? "interrupts" : "process");
 		json_cgroup(j, e, c->cgroup);

@@ -127,8 +127,8 @@ static void print_finding(const struct explanation *e, const struct finding *f, 
 	fprintf(out, "[%s] %s\n", severity_names[f->severity], f->title);
 	fprintf(out, "  When:   %s to %s\n", format_clock(from, sizeof(from), f->first_ns),
 		format_clock(to, sizeof(to), f->last_ns));
-	fprintf(out, "  Who:    %s (pid %u, thread %u %s)\n", f->comm, f->pid, f->tid,
-		f->thread_comm);
+	fprintf(out, "  Who:    %s (pid %u, thread %u %s)%s%s\n", f->comm, f->pid, f->tid,
+		f->thread_comm, e->of_several ? " on " : "", e->of_several ? f->node : "");
 	if (f->cmdline[0])
 		fprintf(out, "          %.66s\n", f->cmdline);
 	print_tenant(e, f, out);

@@ -290,7 +290,8 @@ static void name_rank(const struct coll_facts *c, char *dst, size_t cap)
 static void tell(const struct facts *f, const struct cohort *c, const struct judged *j, bool idle,
 		 struct finding *ret)
 {
-	const struct thread_facts *late = thread_of(f, j->late->thread);
+	const struct thread_facts *late = facts_any_thread(f, j->late->thread);
+	bool elsewhere = !streq(late->node, j->thread->node);
 	char who[32], by[UNITS_CAP];
 	struct culprit *culprit;
 
@@ -322,8 +323,9 @@ static void tell(const struct facts *f, const struct cohort *c, const struct jud
 	ret->severity = severity_of(f, ret);
 	name_rank(j->late, who, sizeof(who));
 	snprintf(ret->title, sizeof(ret->title),
-		 "Straggler: %s (%s, pid %u) comes %s late, %d other rank%s wait%s", who,
-		 late->process_comm, late->pid,
+		 "Straggler: %s (%s, pid %u%s%.24s) comes %s late, %d other rank%s wait%s", who,
+		 late->process_comm, late->pid, elsewhere ? " on " : "",
+		 elsewhere ? late->node : "",
 		 format_ns(by, sizeof(by), j->late_ns / (uint64_t)j->late_count), j->waiting_ranks,
 		 j->waiting_ranks == 1 ? "" : "s", j->waiting_ranks == 1 ? "s" : "");
 	snprintf(ret->basis, sizeof(ret->basis),
@@ -333,8 +335,11 @@ static void tell(const struct facts *f, const struct cohort *c, const struct jud
 		 j->guessed ? "; that the waits are for these is assumed" : "",
 		 idle ? "meanwhile its GPU had nothing to do"
 		      : "that its GPU was not busy otherwise is assumed");
-	add_fix(ret, "look at pid %u, not at the ranks that wait: they lose nothing by themselves",
-		late->pid);
+	if (elsewhere)
+		memcpy(ret->by_node, late->node, sizeof(ret->by_node));
+	add_fix(ret,
+		"look at pid %u%s%s, not at the ranks that wait: they lose nothing by themselves",
+		late->pid, elsewhere ? " on " : "", elsewhere ? late->node : "");
 }
 
 /* ---- all ---- */
@@ -364,7 +369,7 @@ static bool judge(const struct facts *f, struct cohort *c, const struct thread_f
 	worst.waiting_ranks = waiting;
 	/* Once: of the one that loses most. */
 	found = worst.thread && worst.thread >= first && worst.thread < first + n &&
-		thread_of(f, late->any->thread) && starves(f, &worst, &idle);
+		facts_any_thread(f, late->any->thread) && starves(f, &worst, &idle);
 	if (found)
 		tell(f, c, &worst, idle, ret);
 	free(c->member);

@@ -112,10 +112,15 @@ static void add_own_cause(const struct facts *facts, const struct explanation *e
 	enum cause_id cause;
 	int chain = 0;
 
-	cause = idle_cause(facts, f, &chain);
-	own = own_finding(e, f, cause ? cause_name(cause) : NULL);
+	/* A process of that number may be here, too. */
+	cause = f->by_node[0] ? CAUSE_none : idle_cause(facts, f, &chain);
+	own = f->by_node[0] ? NULL : own_finding(e, f, cause ? cause_name(cause) : NULL);
 	if (own) {
 		tell(f, own->cause, own);
+		return;
+	}
+	if (!cause && f->by_node[0]) {
+		add_fix(f, "what makes it late is told of node %s, where it runs", f->by_node);
 		return;
 	}
 	if (!cause) {
@@ -144,7 +149,8 @@ static void lift(struct explanation *e, int i)
 	struct finding it = e->finding[i];
 
 	for (int k = 0; k < i; k++) {
-		if (e->finding[k].pid != it.culprit[0].pid || is_straggler(&e->finding[k]))
+		if (it.by_node[0] || e->finding[k].pid != it.culprit[0].pid ||
+		    is_straggler(&e->finding[k]))
 			continue;
 		memmove(&e->finding[k + 1], &e->finding[k], (size_t)(i - k) * sizeof(*e->finding));
 		e->finding[k] = it;

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/util.h"
 #include "explain/explain.h"
 #include "explain/facts.h"
 #include "export/export_int.h"
+#include "store/scope.h"
 
 struct sample_key {
 	uint64_t stack;
@@ -33,6 +35,9 @@ struct gathering {
 	struct weighed *list;
 	size_t listed;
 	const struct facts *facts;
+	bool several; /* nodes: each is named */
+	int64_t *node;
+	int nodes;
 	int err;
 };
 
@@ -123,7 +128,7 @@ static void weigh_wall(struct gathering *g, const struct export_opts *opts)
 	}
 }
 
-static int weigh_lost(struct gathering *g, const struct export_opts *opts)
+static int explain_lost(struct gathering *g, const struct export_opts *opts)
 {
 	struct explanation e;
 	int err = explain(g->store, opts->window, &e);
@@ -140,6 +145,35 @@ static int weigh_lost(struct gathering *g, const struct export_opts *opts)
 	}
 	explain_free(&e);
 	return 0;
+}
+
+static int on_node(int64_t node, const char *name, void *arg)
+{
+	struct gathering *g = arg;
+
+	(void)name;
+	g->node = xrealloc(g->node, (size_t)g->nodes + 1, sizeof(*g->node));
+	g->node[g->nodes++] = node;
+	return 0;
+}
+
+/* Each node by itself: what happens on one explains nothing on another. */
+static int weigh_lost(struct gathering *g, const struct export_opts *opts)
+{
+	int err = 0, found = 0;
+
+	if (!g->several)
+		return explain_lost(g, opts);
+	for (int i = 0; !err && i < g->nodes; i++) {
+		err = store_scope(g->store, g->node[i]);
+		if (!err)
+			err = explain_lost(g, opts);
+		found += !err;
+		err = err == -ENODATA ? 0 : err;
+	}
+	if (!err)
+		err = store_scope(g->store, 0);
+	return !err && !found ? fail(-ENODATA, "nothing was traced in that time") : err;
 }
 
 /* ---- frames ---- */
@@ -219,8 +253,8 @@ static int profile_of(struct gathering *g, const struct thread_facts *t)
 	f->profile = xrealloc(f->profile, (size_t)f->profiles + 1, sizeof(*f->profile));
 	p = &f->profile[f->profiles];
 	*p = (struct flame_profile){ .thread = t->id };
-	snprintf(p->name, sizeof(p->name), "%s %u, thread %u %s", t->process_comm, t->pid, t->tid,
-		 t->comm);
+	snprintf(p->name, sizeof(p->name), "%s%s%s %u, thread %u %s", g->several ? t->node : "",
+		 g->several ? ": " : "", t->process_comm, t->pid, t->tid, t->comm);
 	return f->profiles++;
 }
 
@@ -245,6 +279,10 @@ static void add_sample(struct gathering *g, const struct weighed *from)
 		return;
 	s.profile = profile_of(g, t);
 	f->profile[s.profile].ns += s.ns;
+	if (g->several) {
+		snprintf(text, sizeof(text), "node %s", t->node);
+		add_made_up(g, &s, text);
+	}
 	snprintf(text, sizeof(text), "%s %u", t->process_comm, t->pid);
 	add_made_up(g, &s, text);
 	snprintf(text, sizeof(text), "thread %u %s", t->tid, t->comm);
@@ -326,9 +364,14 @@ int flame_gather(struct store *s, const struct export_opts *opts, struct flame *
 
 	*ret = (struct flame){ 0 };
 	if (!err)
+		err = store_each_node(s, on_node, &g);
+	g.several = g.nodes > 1;
+	if (!err)
 		err = facts_load(s, w, &facts);
-	if (err)
+	if (err) {
+		free(g.node);
 		return err;
+	}
 	g.weights = hash_new(sizeof(struct sample_key), sizeof(uint64_t));
 	g.stacks = hash_new(sizeof(uint64_t), sizeof(struct stack *));
 	g.names = hash_new(sizeof(uint64_t), sizeof(int));
@@ -345,6 +388,7 @@ int flame_gather(struct store *s, const struct export_opts *opts, struct flame *
 	hash_free(g.stacks);
 	hash_free(g.names);
 	facts_release(&facts);
+	free(g.node);
 	return err;
 }
 

@@ -14,7 +14,6 @@
 #include "base/util.h"
 #include "store/store_int.h"
 
-#define APPLICATION_ID 0x43554c50 /* "CULP" */
 #define SCHEMA_VERSION 5
 
 void store_forget(struct store *s)
@@ -58,11 +57,13 @@ static int create(struct store *s)
 	int err;
 
 	snprintf(stamp, sizeof(stamp), "PRAGMA application_id=%d; PRAGMA user_version=%d",
-		 APPLICATION_ID, SCHEMA_VERSION);
+		 STORE_APPLICATION_ID, SCHEMA_VERSION);
 	/* A file that is above a limit that was lowered can shrink: see prune.c. */
 	err = store_exec(s, "PRAGMA auto_vacuum=INCREMENTAL; BEGIN IMMEDIATE");
 	if (!err)
 		err = store_exec(s, store_schema);
+	if (!err)
+		err = store_exec(s, store_views);
 	if (!err)
 		err = store_exec(s, stamp);
 	return err ? err : store_exec(s, "COMMIT");
@@ -83,7 +84,7 @@ static int check_schema(struct store *s, enum store_mode mode)
 		return err;
 	if (!app && !version && !tables && mode == STORE_WRITE)
 		return create(s);
-	if (app != APPLICATION_ID)
+	if (app != STORE_APPLICATION_ID)
 		return fail(-EMEDIUMTYPE, "is a database, but not a culprit trace");
 	if (version > SCHEMA_VERSION)
 		return fail(

@@ -123,6 +123,27 @@ int store_each_thread(struct store *s, struct window w,
 	return err ? err : store_rows(s, stmt, thread_row, &to);
 }
 
+int store_each_stranger(struct store *s, int (*fn)(const struct thread_info *, void *), void *arg)
+{
+	struct to to = { (void *)fn, arg };
+	sqlite3_stmt *stmt;
+	int err;
+
+	if (!s->node)
+		return 0;
+	err = store_query(
+		s,
+		"SELECT t.id, p.id, n.name, pc.text, tc.text, '', p.python, p.pid, t.tid, '', ''"
+		" FROM main.thread t JOIN main.process p ON p.id=t.process JOIN main.run r ON r.id=p.run"
+		" JOIN node n ON n.id=r.node JOIN string pc ON pc.id=p.comm JOIN string tc ON tc.id=t.comm"
+		" WHERE r.node<>?3 AND p.id IN (SELECT process FROM main.communicator) ORDER BY t.id",
+		(struct window){ 0, 0 }, &stmt);
+	if (err)
+		return err;
+	sqlite3_bind_int64(stmt, 3, s->node);
+	return store_rows(s, stmt, thread_row, &to);
+}
+
 static int loss_row(sqlite3_stmt *stmt, void *arg)
 {
 	struct loss_row row = { column_text(stmt, 0), column_u64(stmt, 1) };
@@ -233,7 +254,9 @@ int store_last_run(struct store *s, struct run_info *ret)
 	int err = store_query(
 		s,
 		"SELECT name, kernel, gpu, attach_mode, version, start_ns, end_ns, cpus, count_cost_ns FROM run"
-		" JOIN node ON node.id=run.node ORDER BY run.id DESC LIMIT 1",
+		" JOIN node ON node.id=run.node ORDER BY"
+		/* Ids of a merged file do not count up. */
+		" CASE WHEN run.id > 4294967295 THEN start_ns ELSE run.id END DESC LIMIT 1",
 		all, &stmt);
 
 	*ret = (struct run_info){ 0 };

@@ -857,7 +857,7 @@ CREATE TABLE coverage(
 );
 
 -- Every single call that is stored. Of those in call_block the id is below zero.
-CREATE VIEW calls AS
+CREATE VIEW every_call AS
 SELECT * FROM call UNION ALL SELECT * FROM call_packed;
 
 -- The line of each stack that has one of the user's.
@@ -910,20 +910,3 @@ JOIN node ON node.id = run.node
 JOIN op ON op.id = op_second.op
 WHERE op.class <> 'gap'
 GROUP BY process.id, op.id;
-
--- Operations of NCCL with everything that is known of them.
-CREATE VIEW nccl_events AS
-SELECT node.name AS node, process.pid AS pid, string.text AS comm, op.symbol AS op,
-	communicator.hash AS comm_hash, coalesce(communicator.rank, rank_env.rank) AS rank,
-	coalesce(communicator.nranks, rank_env.world) AS world_size, seq, datatype,
-	redop AS reduce_op, root, count, bytes, stream, collective.start_ns AS time_ns,
-	dur_ns AS duration_ns,
-	waited_ns, joined, process.cgroup AS cgroup_id, process.id AS process, collective.communicator
-FROM collective
-JOIN communicator ON communicator.id = collective.communicator
-JOIN process ON process.id = communicator.process
-JOIN string ON string.id = process.comm
-JOIN run ON run.id = process.run
-JOIN node ON node.id = run.node
-JOIN op ON op.id = collective.op
-LEFT JOIN rank_env ON rank_env.process = process.id;

@@ -61,7 +61,8 @@ int shape_now(sqlite3 **ret)
 
 	if (sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
 		    SQLITE_OK &&
-	    sqlite3_exec(db, store_schema, NULL, NULL, NULL) == SQLITE_OK) {
+	    sqlite3_exec(db, store_schema, NULL, NULL, NULL) == SQLITE_OK &&
+	    sqlite3_exec(db, store_views, NULL, NULL, NULL) == SQLITE_OK) {
 		*ret = db;
 		return 0;
 	}

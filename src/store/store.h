@@ -340,6 +340,9 @@ struct thread_info {
 int store_each_thread(struct store *s, struct window w,
 		      int (*fn)(const struct thread_info *, void *), void *arg);
 
+/* Of a file of several nodes, seen as one of them: the threads of others that use NCCL. */
+int store_each_stranger(struct store *s, int (*fn)(const struct thread_info *, void *), void *arg);
+
 struct op_second_row {
 	int64_t thread;
 	const char *symbol, *class;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "store/pack.h"
+#include "store/raw.h"
 #include "store/store.h"
 
 /* Every statement that is run more than once, prepared on first use. */
@@ -85,6 +86,7 @@ struct store {
 	sqlite3_stmt *stmt[STMT_COUNT];
 	int64_t run;
 	int64_t wall_minus_boot;
+	int64_t node; /* that is in sight; 0: all. See store/scope.h */
 	int64_t interned[INTERN_SLOTS]; /* ids written lately: spares most INSERT OR IGNOREs */
 	struct hash *chains, *stacks; /* ids written, at most IDS_KNOWN; NULL: none */
 	struct packing *packing; /* blocks that are not full; NULL: none */
@@ -131,16 +133,11 @@ void store_pack_forget(struct store *s);
 /* The table call_packed on a connection; see packed_table.c. */
 int packed_table_register(sqlite3 *db);
 
-extern const char store_schema[];
-
 int store_fail(struct store *s, const char *doing);
 int store_exec(struct store *s, const char *sql);
 
 /* What was written lately may be undone: write it again when it comes again. */
 void store_forget(struct store *s);
-
-/* The id of a text is its content, so that two databases agree on it. */
-int64_t store_text_id(const char *text);
 
 /* The id of a string; writes it on first sight. */
 int store_intern(struct store *s, const char *text, int64_t *ret);

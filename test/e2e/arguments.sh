@@ -6,7 +6,7 @@
 
 # rows OP EXPRESSION: over the single calls of that op
 rows() {
-	sql "SELECT $2 FROM calls JOIN op ON op.id = op WHERE symbol = '$1'"
+	sql "SELECT $2 FROM every_call JOIN op ON op.id = op WHERE symbol = '$1'"
 }
 
 # one SYMBOL COUNT ARG...: one of those that are traced together
@@ -56,7 +56,7 @@ is "cudaMemcpyAsync: stream, argument 5" "$(rows cudaMemcpyAsync 'min(stream), m
 
 is "cudaMalloc: every seventh fails" "$(rows cudaMalloc 'sum(ret = 2), sum(ret = 0), count(*)')" \
 	"144|865|$count"
-is "cudaMalloc: addresses are distinct" "$(sql "SELECT count(DISTINCT out), min(out) > 0 FROM calls
+is "cudaMalloc: addresses are distinct" "$(sql "SELECT count(DISTINCT out), min(out) > 0 FROM every_call
 	JOIN op ON op.id = op WHERE symbol = 'cudaMalloc' AND ret = 0")" "865|1"
 is "cudaMalloc: sizes" "$(rows cudaMalloc 'sum(bytes)')" "$sum"
 is "cudaMalloc: errors counted" "$(sql "SELECT errors FROM op_totals WHERE op = 'cudaMalloc'")" 144

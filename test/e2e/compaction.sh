@@ -59,7 +59,7 @@ at_most "they took no longer than the write, ns" "$(sql "SELECT sum(ns) $of")" $
 at_least "and most of it, ns" "$(sql "SELECT sum(ns) $of")" $(((end - start) / 4))
 
 # In the split of the gap it is time for memory, but for what others took of it.
-gap="FROM calls JOIN op ON op.id = op JOIN thread ON thread.id = thread WHERE class = 'gap' AND
+gap="FROM every_call JOIN op ON op.id = op JOIN thread ON thread.id = thread WHERE class = 'gap' AND
 	tid = $pid AND start_ns < $end AND start_ns + dur_ns > $start ORDER BY dur_ns DESC LIMIT 1"
 at_least "of the gap, ns" "$(sql "SELECT reclaim_ns + reclaim_wait_ns $gap")" 1000
 at_least "and with the wait for a CPU, ns" "$(sql "SELECT reclaim_ns + reclaim_wait_ns + preempted_ns +

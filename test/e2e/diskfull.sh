@@ -51,7 +51,7 @@ ends "$third" 'cudaMemcpyAsync 5003'
 untrace
 for of in "$first 1009" "$second 3001" "$third 5003"; do
 	is "calls of ${of% *}" "$(calls_of "${of% *}" cudaMemcpyAsync)" "${of#* }"
-	is "... each of them" "$(sql "SELECT count(*) FROM calls JOIN op ON op.id = op JOIN thread
+	is "... each of them" "$(sql "SELECT count(*) FROM every_call JOIN op ON op.id = op JOIN thread
 		ON thread.id = thread JOIN process ON process.id = process
 		WHERE symbol = 'cudaMemcpyAsync' AND pid = ${of% *}")" "${of#* }"
 done

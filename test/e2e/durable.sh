@@ -27,7 +27,7 @@ four() {
 		is "integrity $1.$k" "$(sqlite3 "$db" 'PRAGMA integrity_check')" ok
 		said=$(grep '"seen":.*}$' "$lines" | tail -1 | jq .seen)
 		at_least "seen, stored" "$(sql 'SELECT coalesce(sum(seen), 0) FROM account')" "${said:-0}"
-		is "calls of these seconds, every one" "$(sql 'SELECT (SELECT count(*) FROM calls) -
+		is "calls of these seconds, every one" "$(sql 'SELECT (SELECT count(*) FROM every_call) -
 			(SELECT coalesce(sum(received), 0) FROM account)')" 0
 		said_all="$said_all ${said:-0}"
 	done

@@ -23,7 +23,7 @@ is "account and JSON agree" \
 is "seen = submitted + filtered + dropped" "$seen" $((submitted + filtered + dropped))
 is "submitted = received" "$submitted" "$received"
 at_least "dropped" "$dropped" 1
-is "stored" "$(sql 'SELECT count(*) FROM calls')" "$received"
+is "stored" "$(sql 'SELECT count(*) FROM every_call')" "$received"
 is "loss rows" "$(sql "SELECT sum(count) FROM loss WHERE reason = 'ring_full'")" "$dropped"
 is "loss in JSON" "$(jq .loss.ring_full "$dir/last")" "$dropped"
 is "calls counted all the same" "$(calls_of "$caller" cudaMemcpyAsync)" $count

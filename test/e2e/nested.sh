@@ -35,10 +35,10 @@ go "$caller"
 ends "$caller"
 untrace
 is "nothing dropped" "$(sql 'SELECT sum(dropped) FROM account')" 0
-is "rows by depth" "$(sql "SELECT symbol, depth, count(*) FROM calls JOIN op ON op.id = op
+is "rows by depth" "$(sql "SELECT symbol, depth, count(*) FROM every_call JOIN op ON op.id = op
 	WHERE symbol IN ('cudaMemcpyAsync', 'cuMemcpyAsync') GROUP BY 1, 2 ORDER BY 1" | tr '\n' ' ')" \
 	"cuMemcpyAsync|1|$count cudaMemcpyAsync|0|$count "
-is "inner calls inside outer ones" "$(sql "CREATE TEMP TABLE c AS SELECT * FROM calls;
+is "inner calls inside outer ones" "$(sql "CREATE TEMP TABLE c AS SELECT * FROM every_call;
 	CREATE INDEX temp.c_start ON c(thread, depth, start_ns);
 	SELECT count(*) FROM c AS i JOIN op ON op.id = i.op
 	WHERE symbol = 'cuMemcpyAsync' AND NOT EXISTS (SELECT 1 FROM c AS o WHERE o.depth = 0 AND
@@ -49,7 +49,7 @@ is "inner calls inside outer ones" "$(sql "CREATE TEMP TABLE c AS SELECT * FROM 
 states=$(sql "SELECT group_concat(name, ' + ') FROM pragma_table_info('op_second')
 	WHERE name LIKE '%\_ns' ESCAPE '\' AND name NOT IN ('at_ns', 'total_ns', 'max_ns', 'kernel_ns')")
 sql "CREATE TEMP VIEW states AS SELECT thread, sum($states) AS ns FROM op_second GROUP BY thread;
-	CREATE TEMP VIEW spans AS SELECT thread, max(start_ns + dur_ns) - min(start_ns) AS ns FROM calls
+	CREATE TEMP VIEW spans AS SELECT thread, max(start_ns + dur_ns) - min(start_ns) AS ns FROM every_call
 		GROUP BY thread;
 	SELECT states.ns, spans.ns, exit_ns - first_ns FROM states JOIN spans USING (thread)
 		JOIN thread ON thread.id = states.thread" >"$dir/threads"

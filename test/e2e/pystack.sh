@@ -79,7 +79,7 @@ stacks_of "$last" become "$sim/calls" --sleep-us 1000 cudaEventSynchronize 3000 
 is "$last became a program in C: right, wrong, missing" "$counts" "2 0 0"
 calls_where() {
 	"$python" -c 'import sys, tracedb; print(*tracedb.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())' "$db" \
-		"SELECT count(*) FROM calls JOIN op ON op.id = op JOIN thread ON thread.id = thread
+		"SELECT count(*) FROM every_call JOIN op ON op.id = op JOIN thread ON thread.id = thread
 		JOIN process ON process.id = process
 		WHERE symbol = 'cudaEventSynchronize' AND pid = $caller AND $1"
 }

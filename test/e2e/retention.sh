@@ -32,7 +32,7 @@ is "nothing dropped meanwhile" "$(sql 'SELECT sum(dropped) FROM account')" 0
 is "every call of the traced program counted" "$(calls_of "$caller" cudaMemcpyAsync)" 20011
 is "counts of before are complete" "$(sql "SELECT sum(calls) FROM op_second JOIN thread ON thread.id = thread
 	JOIN process ON process.id = process WHERE run = 1")" "$calls"
-at_least "calls of before that are left" "$(sql "SELECT count(*) FROM calls JOIN thread ON thread.id = thread
+at_least "calls of before that are left" "$(sql "SELECT count(*) FROM every_call JOIN thread ON thread.id = thread
 	JOIN process ON process.id = process WHERE run = 1")" 1000
 is "what was removed is said" "$(sql "SELECT run, what, rows > 100 FROM pruned")" "2|blocks|1"
 runs "it can be explained" 0 "$culprit" explain --db "$db"

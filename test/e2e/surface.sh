@@ -70,7 +70,7 @@ for caller in $callers; do
 	ends "$caller"
 done
 untrace
-is "directions and bytes" "$(sql "SELECT symbol, aux, bytes, count(*) FROM calls JOIN op ON op.id = op
+is "directions and bytes" "$(sql "SELECT symbol, aux, bytes, count(*) FROM every_call JOIN op ON op.id = op
 	JOIN thread ON thread.id = thread JOIN process ON process.id = process
 	WHERE pid IN ($(echo "$callers" | tr ' ' ,)) AND class = 'copy' GROUP BY 1, 2, 3" | tr '\n' ' ')" \
 	"cuMemcpy2D_v2|1|500|7 cuMemcpy2D_v2|2|500|7 cuMemcpy2D_v2|3|500|7 cuMemcpy2D_v2|4|500|7 cudaMemcpy3DAsync|1|384|7 "

@@ -190,17 +190,18 @@ TEST(names_of_connections_are_the_other_end)
 
 /* ---- Python's lock */
 
-static const char program[] =
-	"import threading as t\n"
-	"hold = t.Lock(); hold.acquire()\n"
-	"def spin():\n"
-	"    print('spin', t.get_native_id(), flush=True)\n"
-	"    while True: pass\n"
-	"def wait():\n"
-	"    print('wait', t.get_native_id(), flush=True)\n"
-	"    hold.acquire()\n"
-	"for f in (wait, spin, spin): t.Thread(target=f, daemon=True).start()\n"
-	"t.Event().wait()\n";
+static const char program[] = "import threading as t, time\n"
+			      "hold = t.Lock(); hold.acquire()\n"
+			      "def spin():\n"
+			      "    print('spin', t.get_native_id(), flush=True)\n"
+			      "    while True: pass\n"
+			      "def wait():\n"
+			      "    print('wait', t.get_native_id(), flush=True)\n"
+			      "    hold.acquire()\n"
+			      "t.Thread(target=wait, daemon=True).start()\n"
+			      "time.sleep(0.3)\n"
+			      "for f in (spin, spin): t.Thread(target=f, daemon=True).start()\n"
+			      "t.Event().wait()\n";
 
 struct python {
 	pid_t pid;
@@ -279,11 +280,12 @@ static bool settled(const struct python *py)
 {
 	struct timespec pause = { .tv_nsec = 50000000 };
 
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 1200; i++) {
 		long before = switches_of(py->pid, py->wait);
 
 		nanosleep(&pause, NULL);
-		if (before > 0 && switches_of(py->pid, py->wait) == before && futex_of(py->pid, py->wait))
+		if (before > 0 && switches_of(py->pid, py->wait) == before &&
+		    futex_of(py->pid, py->wait))
 			return true;
 	}
 	return false;

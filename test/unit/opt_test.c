@@ -138,6 +138,18 @@ TEST(opt_parse_ends_options_at_two_dashes)
 	return 0;
 }
 
+TEST(opt_parse_takes_a_comment_of_sql_for_an_operand)
+{
+	static const struct opt none[] = { { 0 } };
+	char cmd[] = "query", sql[] = "-- why\nSELECT 1", *argv[] = { cmd, sql };
+	int operands = 0;
+
+	CHECK(!opt_parse(none, 2, argv, NULL, &operands));
+	CHECK(operands == 1);
+	CHECK_STR(argv[1], sql);
+	return 0;
+}
+
 TEST(opt_parse_accepts_an_empty_argv)
 {
 	int operands = 77;

@@ -118,9 +118,9 @@ DIR_TEST(damage_of_the_logs_end_loses_whole_batches_from_there_on)
 			return 1;
 		CHECK(!store_open(trace_db, STORE_WRITE, &s));
 		CHECK_STR(trace_ask(s, "PRAGMA integrity_check"), "ok");
-		last = strtoull(trace_ask(s, "SELECT coalesce(max(aux), 0) FROM calls"), NULL, 10);
+		last = strtoull(trace_ask(s, "SELECT coalesce(max(aux), 0) FROM every_call"), NULL, 10);
 		CHECK(last >= most); /* a longer log never has less */
-		CHECK_U64(strtoull(trace_ask(s, "SELECT count(*) FROM calls"), NULL, 10),
+		CHECK_U64(strtoull(trace_ask(s, "SELECT count(*) FROM every_call"), NULL, 10),
 			  last * BATCH);
 		CHECK_U64(strtoull(trace_ask(s, "SELECT count(*) FROM op_second"), NULL, 10), last);
 		most = last;
@@ -145,7 +145,7 @@ static int look_at(enum store_mode mode)
 		CHECK(why(err)[0] && !s);
 		return 0;
 	}
-	(void)trace_ask(s, "SELECT sum(dur_ns), count(DISTINCT aux) FROM calls");
+	(void)trace_ask(s, "SELECT sum(dur_ns), count(DISTINCT aux) FROM every_call");
 	(void)store_stack_counts(s, (struct window){ 0, 0 }, &counts);
 	if (!store_span(s, &w) && !explain(s, w, &e))
 		explain_free(&e);

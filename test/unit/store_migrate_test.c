@@ -157,7 +157,7 @@ DIR_TEST(migrate_old_traces_are_read_and_stay_as_they_are)
 		CHECK(!store_open(trace_db, STORE_READ, &s));
 		if (same_sums(s, &sums) || explains(s))
 			return 1;
-		CHECK_STR(trace_ask(s, "SELECT count(*) > 0 FROM calls"), "1");
+		CHECK_STR(trace_ask(s, "SELECT count(*) > 0 FROM every_call"), "1");
 		CHECK_STR(trace_ask(s, "SELECT count(*) > 0 FROM op_totals"), "1");
 		store_close(s);
 		CHECK(!stat(trace_db, &after));

@@ -212,7 +212,7 @@ STORE_TEST(store_packs_what_is_there_only_because_all_are)
 	rec.state_ns[STATE_GPU] = 12;
 	rec.counter[COUNTER_major] = 2;
 	CHECK(!store_call(store, thread, &rec, &call));
-	CHECK_STR(trace_ask(store, "SELECT count(*) FROM calls"), "2"); /* not written yet */
+	CHECK_STR(trace_ask(store, "SELECT count(*) FROM every_call"), "2"); /* not written yet */
 	CHECK(!store_commit(store));
 	CHECK_STR(trace_ask(store, "SELECT count(*) FROM call"), "2");
 	CHECK_STR(trace_ask(store, "SELECT thread, n, last_ns - first_ns FROM call_block"),
@@ -220,13 +220,13 @@ STORE_TEST(store_packs_what_is_there_only_because_all_are)
 	CHECK_STR(trace_ask(store,
 			    "SELECT c.id, thread, o.symbol, n.symbol, start_ns, dur_ns, because,"
 			    " depth, ret, bytes, stream, stack, run_ns, gpu_ns, major_faults"
-			    " FROM calls c JOIN op o ON o.id=op LEFT JOIN op n ON n.id=next_op"
+			    " FROM every_call c JOIN op o ON o.id=op LEFT JOIN op n ON n.id=next_op"
 			    " WHERE c.id < 0"),
 		  "-4097|1|cudaMemcpyAsync|-|1700000000000000100|30|8|0|0|4096|-1|-2|30|0|0;"
 		  "-4098|1|(between calls)|cudaFree|1700000000000000100|30|8|0|-5|4096|-1|-2|30|12|"
 		  "2");
 	CHECK(!store_commit(store));
-	CHECK_STR(trace_ask(store, "SELECT count(*) FROM calls"), "4"); /* nothing twice */
+	CHECK_STR(trace_ask(store, "SELECT count(*) FROM every_call"), "4"); /* nothing twice */
 	return 0;
 }
 
@@ -260,13 +260,13 @@ STORE_TEST(store_packs_the_calls_of_every_thread_by_itself)
 	CHECK(!store_commit(store));
 	CHECK_STR(trace_ask(store, "SELECT count(*), min(n), max(n), sum(ok) FROM (SELECT"
 				   " count(*) AS n, count(DISTINCT aux)=90 AND min(dur_ns)=thread-1"
-				   " AND max(dur_ns)=thread-1 AS ok FROM calls GROUP BY thread)"),
+				   " AND max(dur_ns)=thread-1 AS ok FROM every_call GROUP BY thread)"),
 		  "150|90|90|150");
-	CHECK_STR(trace_ask(store, "SELECT count(*), min(aux), max(aux) FROM calls WHERE thread=70"
+	CHECK_STR(trace_ask(store, "SELECT count(*), min(aux), max(aux) FROM every_call WHERE thread=70"
 				   " AND start_ns >= 1700000000000010000"
 				   " AND start_ns < 1700000000000020000"),
 		  "10|10|19");
-	CHECK_STR(trace_ask(store, "SELECT count(*) FROM calls WHERE start_ns < 'x'"), "13500");
+	CHECK_STR(trace_ask(store, "SELECT count(*) FROM every_call WHERE start_ns < 'x'"), "13500");
 	return 0;
 }
 
@@ -281,7 +281,7 @@ STORE_TEST(store_rollback_forgets_the_calls_that_were_not_written)
 	CHECK(!store_call(store, thread, &rec, NULL));
 	store_rollback(store);
 	CHECK(!store_commit(store));
-	CHECK_STR(trace_ask(store, "SELECT count(*) FROM calls"), "0");
+	CHECK_STR(trace_ask(store, "SELECT count(*) FROM every_call"), "0");
 	return 0;
 }
 
@@ -296,7 +296,7 @@ STORE_TEST(store_says_which_block_is_damaged)
 	CHECK(!store_call(store, thread, &rec, NULL));
 	CHECK(!store_commit(store));
 	CHECK(!store_exec(store, "UPDATE call_block SET data=x'ff'"));
-	CHECK(store_exec(store, "SELECT sum(dur_ns) FROM calls") < 0);
+	CHECK(store_exec(store, "SELECT sum(dur_ns) FROM every_call") < 0);
 	CHECK(strstr(why(-EIO), "row 1 of call_block is damaged"));
 	CHECK(!store_stack_counts(store, (struct window){ 0, 0 }, &counts));
 	CHECK_U64(counts.calls, 1);

@@ -82,10 +82,10 @@ DIR_TEST(prune_by_age_removes_all_that_is_older_and_nothing_else)
 	CHECK(ask_seconds(s, "SELECT min(at_ns) FROM op_second") == 1200);
 	CHECK(ask_seconds(s, "SELECT min(at_ns) FROM account") == 1200);
 	CHECK(ask_seconds(s, "SELECT min(at_ns) FROM loss") == 1200);
-	CHECK(ask_seconds(s, "SELECT min(start_ns) FROM calls") == 1200);
+	CHECK(ask_seconds(s, "SELECT min(start_ns) FROM every_call") == 1200);
 	CHECK(ask_seconds(s, "SELECT min(start_ns) FROM step") == 1200);
 	CHECK_STR(trace_ask(s, "SELECT count(*) FROM op_second"), "30");
-	CHECK_STR(trace_ask(s, "SELECT count(*) FROM calls"), "4500");
+	CHECK_STR(trace_ask(s, "SELECT count(*) FROM every_call"), "4500");
 	CHECK_STR(trace_ask(s, "SELECT count(*) FROM thread"), "1"); /* it lives */
 	CHECK_STR(trace_ask(s, NOTHING_HANGS), "0");
 	CHECK_STR(trace_ask(s,
@@ -155,7 +155,7 @@ DIR_TEST(prune_by_size_keeps_incidents_longer_and_counts_longest)
 	CHECK(after.removed > 0);
 	CHECK_STR(trace_ask(s, "SELECT count(*) FROM op_second"), "360");
 	CHECK_STR(trace_ask(s, "SELECT count(*) FROM wait_second"), "360");
-	CHECK_STR(trace_ask(s, "SELECT count(*) FROM calls WHERE (start_ns - 1700000000000000000)"
+	CHECK_STR(trace_ask(s, "SELECT count(*) FROM every_call WHERE (start_ns - 1700000000000000000)"
 			       " / 1000000000 BETWEEN 300 AND 360"),
 		  "7800"); /* all of the incident: 13 seconds of 600 */
 	CHECK(ask_seconds(s, "SELECT min(last_ns) FROM call_block WHERE (last_ns -"
@@ -189,7 +189,7 @@ DIR_TEST(prune_never_takes_the_last_two_seconds)
 	CHECK_STR(trace_ask(s, "SELECT count(*), (min(at_ns) - 1700000000000000000) / 1000000000"
 			       " FROM op_second"),
 		  "2|178");
-	CHECK_STR(trace_ask(s, "SELECT count(*) FROM calls"), "20");
+	CHECK_STR(trace_ask(s, "SELECT count(*) FROM every_call"), "20");
 	store_close(s);
 	return 0;
 }
