@@ -274,7 +274,7 @@ CREATE TABLE call(
 CREATE INDEX call_start ON call(start_ns);
 
 -- Calls and gaps that are stored only because all are (--record-all), a few thousand to a row. Read them
--- as rows of call_packed, or of calls; src/store/pack_int.h says how they are packed.
+-- as rows of call_packed, or of every_call; src/store/pack_int.h says how they are packed.
 CREATE TABLE call_block(
 	id INTEGER PRIMARY KEY,
 	thread INTEGER NOT NULL REFERENCES thread(id),

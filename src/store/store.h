@@ -595,8 +595,7 @@ int store_each_io_request(struct store *s, struct window w, int limit,
 /* Waits of chains that end at a file or disk, in the window; idle: those in which the GPU had nothing to do. */
 struct io_wait_info {
 	uint64_t at_ns, ns, count, max_ns, stack;
-	const char *state, *name, *comm,
-		*process_comm; /* comm: of the thread that waited for the file */
+	const char *state, *name, *process_comm, *comm; /* comm: of who waited for the file */
 	uint32_t pid, tid; /* of that thread */
 	uint32_t process_pid; /* of the process that makes the traced calls */
 	uint64_t ino, fs_dev; /* 0: not known */
