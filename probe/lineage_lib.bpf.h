@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "probe/tag.bpf.h"
 #include "wire/lineage.h"
 
 /* Set before load. */
@@ -111,7 +112,9 @@ struct lineage_who {
  */
 static __always_inline __u64 lineage_tag_of(struct inode *inode, struct task_struct *task)
 {
-	return 0;
+	__u64 tag = tag_of_inode(inode);
+
+	return tag ? tag : tag_of_task(task);
 }
 
 /* An io_uring's worker works for the thread that asked; both are of one process. */

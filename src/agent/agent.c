@@ -371,12 +371,12 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->idling = idling_new();
 	a->stalls = stalls_new(a->lines, opts->on_stall, opts->arg);
 	a->hostside = hostside_new(a->tenants);
-	a->storage = storage_new(!opts->no_io, opts->capture.budget);
 	a->gpus = gpus_new(!opts->no_gpu_samples, opts->nvml);
 	a->ranks = ranks_new(a->store);
 	a->kernels = kernels_new(a->lines);
 	a->memory = memory_new();
 	a->tagging = tagging_new(a->store, opts->db);
+	a->storage = storage_new(!opts->no_io, opts->capture.budget, a->tagging);
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();

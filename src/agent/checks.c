@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "store/checkpoint.h"
 
 #define FILES_MAX 4096
 #define EVENTS_MAX 4096 /* stored, of each */

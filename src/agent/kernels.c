@@ -23,7 +23,8 @@
 #define TEXT_CAP 512
 #define STORE_NS (5 * 1000000000ull)
 #define ASK_MAX 64 /* symbols in one second: tables can be large */
-#define LEARN_LOOKS 3 /* seconds in which launches were seen, for the time may be one of hiding them */
+#define LEARN_LOOKS                                                                                \
+	3 /* seconds in which launches were seen, for the time may be one of hiding them */
 #define LEARN_NS (60 * 1000000000ull)
 #define LEARN_AGAIN_NS (10 * 1000000000ull)
 #define LEARN_AGAIN_MAX_NS (600 * 1000000000ull)

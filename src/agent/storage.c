@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "agent/tagging.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -45,9 +46,17 @@ struct storage {
 	int err;
 };
 
-struct storage *storage_new(bool wanted, double budget)
+static int share_tags(struct bpf_object *object, void *arg)
 {
-	struct lineage_opts opts = { .slow_ns = SLOW_NS, .quota = SAMPLES };
+	return tagging_share(arg, object);
+}
+
+struct storage *storage_new(bool wanted, double budget, struct tagging *tagging)
+{
+	struct lineage_opts opts = { .slow_ns = SLOW_NS,
+				     .quota = SAMPLES,
+				     .share_tags = tagging ? share_tags : NULL,
+				     .share_arg = tagging };
 	struct lineage *lineage;
 	struct storage *s;
 	int err;

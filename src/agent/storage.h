@@ -6,13 +6,14 @@
 #include "store/store.h"
 
 struct storage;
+struct tagging;
 
 /*
  * NULL where it is not wanted or this host cannot; the reason is logged. budget: the share of the host's CPUs
- * that it may cost on average; 0: no limit. Beyond it requests are not looked at for some seconds at a time,
+ * that it may cost on average; 0: no limit. tagging: who knows the tags; NULL: nobody. Beyond it requests are not looked at for some seconds at a time,
  * only counted, and that is stored.
  */
-struct storage *storage_new(bool wanted, double budget);
+struct storage *storage_new(bool wanted, double budget, struct tagging *tagging);
 void storage_free(struct storage *s);
 
 /* Stop counting, before the other probes are detached; what was counted can still be stored. */

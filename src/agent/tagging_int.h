@@ -11,6 +11,7 @@
 #include "agent/tagwatch.h"
 #include "base/hash.h"
 #include "capture/tags.h"
+#include "store/checkpoint.h"
 #include "tag/tag.h"
 
 #define LABELS_MAX 16384

@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "decode/decode.h"
 #include "lineage/lineage.h"
+#include "tag/tag.h"
 
 #define SUMS_MAX 65536
 #define SHOWN 30
@@ -253,7 +254,7 @@ int io_tag(const char *text, uint64_t *ret)
 	errno = 0;
 	value = strtoull(text, &end, 0);
 	if (end == text || *end || errno || text[0] == '-')
-		return fail(-EINVAL, "--tag: '%s' is no number, as 80042 or 0x138aa", text);
+		value = tag_hash(text); /* then it is a label */
 	*ret = value;
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "integrity/judge.h"
+#include "store/checkpoint.h"
 #include "store/store.h"
 #include "tag/tag.h"
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "explain/explain_int.h"
+#include "store/read_tenant.h"
 #include "tenant/tenant.h"
 
 #define ID_SHOWN 12 /* digits of a container's id, as runtimes print it */

@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "decode/decode.h"
 #include "explain/facts.h"
+#include "store/read_io.h"
 
 #define IO_MAX 8192 /* files told apart; a file can hold anything */
 #define REQUESTS_MAX 512

@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "explain/explain_int.h"
 #include "explain/tenants.h"
+#include "store/read_tenant.h"
 
 #define MOST_PCT 50.0 /* of the bytes in that time; what is nobody's counts against it */
 #define BYTES_MIN (4u << 20) /* in all: less keeps no disk busy */

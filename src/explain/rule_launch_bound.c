@@ -46,7 +46,9 @@ bool rule_launch_bound(const struct facts *f, const struct thread_facts *first, 
 			ret->basis, sizeof(ret->basis),
 			"%.1f us of the host for each launch, in short gaps; synchronising took %.0f %% "
 			"of the time: the GPU had caught up",
-			(double)(m.affected - min_u64(m.gpu_wait, m.affected)) / 1e3 / (double)m.launches, percent(m.gpu_wait, m.affected));
+			(double)(m.affected - min_u64(m.gpu_wait, m.affected)) / 1e3 /
+				(double)m.launches,
+			percent(m.gpu_wait, m.affected));
 		add_fix(ret, "launch many at once: CUDA graphs (torch.cuda.graph, "
 			     "torch.compile(mode=\"reduce-overhead\"))");
 		add_fix(ret,

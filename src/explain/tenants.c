@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "explain/explain_int.h"
+#include "store/read_tenant.h"
 
 #define SHORT_LABEL 56 /* in a title */
 #define NAMED_MAX 8 /* in a message */

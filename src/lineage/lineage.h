@@ -14,6 +14,8 @@
 
 struct lineage;
 
+struct bpf_object;
+
 struct lineage_opts {
 	uint64_t slow_ns; /* requests from this length on are told one by one; 0: LINEAGE_SLOW_NS */
 	uint32_t quota; /* others as well, so many per second and CPU */
@@ -21,6 +23,9 @@ struct lineage_opts {
 	bool waits; /* who waited for a request that is told: also looks at context switches */
 	bool issue; /* how long it was in the device's hands, where the kernel keeps no such time */
 	size_t ring_bytes; /* a power of two; 0: LINEAGE_RING_BYTES */
+	/* Gives the probes the tables of tags that somebody else fills; NULL: nobody does. */
+	int (*share_tags)(struct bpf_object *object, void *arg);
+	void *share_arg;
 };
 
 #define LINEAGE_SLOW_NS 100000000ull

@@ -12,6 +12,16 @@
 #include "base/util.h"
 #include "decode/decode.h"
 
+static int on_tag(uint64_t tag, const char *label, void *arg)
+{
+	struct report *r = arg;
+
+	for (int i = 0; i < r->tag_count; i++)
+		if (r->tags[i].tag == tag)
+			text_safe(r->tags[i].label, sizeof(r->tags[i].label), label);
+	return 0;
+}
+
 int report_make(struct store *s, struct window w, uint64_t tag, struct report **ret)
 {
 	struct report *r = xcalloc(1, sizeof(*r));
@@ -31,6 +41,8 @@ int report_make(struct store *s, struct window w, uint64_t tag, struct report **
 		(void)store_last_run(s, &r->run);
 		err = report_gather(s, r);
 	}
+	if (!err)
+		err = store_each_tag(s, on_tag, r);
 	if (err) {
 		report_free(r);
 		return err;
@@ -108,6 +120,19 @@ static void say_symptom(const struct report *r, FILE *out)
 	}
 }
 
+/* Of a tag: its label, where somebody has said it. */
+static const char *tag_words(const struct report *r, uint64_t tag, char *dst, size_t cap)
+{
+	for (int i = 0; i < r->tag_count; i++) {
+		if (r->tags[i].tag == tag && r->tags[i].label[0]) {
+			text_safe(dst, cap, r->tags[i].label);
+			return dst;
+		}
+	}
+	snprintf(dst, cap, "%" PRIu64, tag);
+	return dst;
+}
+
 static void say_lineage(const struct report *r, FILE *out)
 {
 	const struct report_wait *w = &r->wait[r->primary];
@@ -116,7 +141,7 @@ static void say_lineage(const struct report *r, FILE *out)
 
 	fprintf(out, "\nWorkload lineage:\n");
 	if (f && f->tag)
-		fprintf(out, "  ai_tag:  %" PRIu64 "\n", f->tag);
+		fprintf(out, "  ai_tag:  %s\n", tag_words(r, f->tag, text, sizeof(text)));
 	else
 		fprintf(out, "  ai_tag:  none\n");
 	fprintf(out, "  file:    %s\n",
@@ -176,7 +201,7 @@ static void say_sum(const char *name, const char *what, const struct report_sum 
 
 static void say_disks(const struct report *r, FILE *out)
 {
-	char tag[40];
+	char tag[TAG_LABEL_MAX + 8], label[TAG_LABEL_MAX];
 
 	fprintf(out, "\nDisks: %21s %9s %9s %9s %9s %9s\n", "requests", "bytes", "p50", "p99",
 		"p99.9", "max");
@@ -185,7 +210,8 @@ static void say_disks(const struct report *r, FILE *out)
 		say_sum(r->disk[i].name, "write", &r->disk[i].write, out);
 	}
 	for (int i = 0; i < r->tag_count; i++) {
-		snprintf(tag, sizeof(tag), "tag %" PRIu64, r->tags[i].tag);
+		snprintf(tag, sizeof(tag), "tag %s",
+			 tag_words(r, r->tags[i].tag, label, sizeof(label)));
 		say_sum(tag, "read", &r->tags[i].read, out);
 		say_sum(tag, "write", &r->tags[i].write, out);
 	}

@@ -8,7 +8,9 @@
 
 #include <stdio.h>
 
+#include "store/read_io.h"
 #include "store/store.h"
+#include "wire/tag.h"
 
 #define REPORT_COMM 32
 #define REPORT_DISKS 64
@@ -61,6 +63,7 @@ struct report_wait {
 
 struct report_tag {
 	uint64_t tag;
+	char label[TAG_LABEL_MAX]; /* "": not told */
 	struct report_sum read, write;
 };
 

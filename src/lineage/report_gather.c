@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/util.h"
 #include "lineage/report.h"
+#include "store/read_io.h"
 
 static void add(struct report_sum *to, const struct io_counts *c)
 {

@@ -139,6 +139,7 @@ static void put_disks(struct json *j, const struct report *r)
 	for (int i = 0; i < r->tag_count; i++) {
 		json_open(j, NULL, '{');
 		json_u64(j, "tag", r->tags[i].tag);
+		json_str(j, "label", r->tags[i].label);
 		put_sum(j, "read", &r->tags[i].read);
 		put_sum(j, "write", &r->tags[i].write);
 		json_close(j, '}');

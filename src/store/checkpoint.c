@@ -5,6 +5,8 @@
 
 #include "base/fail.h"
 #include "base/util.h"
+#include "store/checkpoint.h"
+#include "store/read_io.h"
 #include "store/store_int.h"
 
 int store_tag(struct store *s, uint64_t tag, const char *label, uint64_t at_boot_ns)
@@ -255,4 +257,22 @@ int store_each_tag_path(struct store *s, int max, int (*fn)(const char *path, vo
 		return err;
 	sqlite3_bind_int(stmt, 3, max);
 	return store_rows(s, stmt, path_row, &to);
+}
+
+static int tag_row(sqlite3_stmt *stmt, void *arg)
+{
+	struct to *to = arg;
+
+	return ((int (*)(uint64_t, const char *, void *))to->fn)(column_bits(stmt, 0),
+								 column_text(stmt, 1), to->arg);
+}
+
+int store_each_tag(struct store *s, int (*fn)(uint64_t tag, const char *label, void *arg),
+		   void *arg)
+{
+	struct to to = { (void *)fn, arg };
+	sqlite3_stmt *stmt;
+	int err = store_query(s, "SELECT id, label FROM tag", (struct window){ 0, 0 }, &stmt);
+
+	return err ? err : store_rows(s, stmt, tag_row, &to);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/fail.h"
+#include "store/read_io.h"
 #include "store/store_int.h"
 
 static int io_second_row(sqlite3_stmt *stmt, void *arg)

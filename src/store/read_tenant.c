@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rows out: whose processes were. */
+#include "store/read_tenant.h"
 #include "store/store_int.h"
 
 /* Traces that were made before these tables came have none of it, which is no error. */

@@ -9,13 +9,11 @@
 
 #include "chain/chain.h"
 #include "decode/record.h"
-#include "integrity/checkpoint.h"
 #include "rank/join.h"
 #include "stack/stack.h"
 #include "step/step.h"
 #include "wire/gpu.h"
 #include "wire/memory.h"
-#include "wire/tag.h"
 
 struct store;
 
@@ -375,29 +373,6 @@ struct blamed_row {
 int store_each_blamed(struct store *s, struct window w,
 		      int (*fn)(const struct blamed_row *, void *), void *arg);
 
-/* Every container of the trace; row.identity is NULL. A file without this table has none. */
-struct container_info {
-	int64_t id;
-	struct container_row row;
-	uint64_t first_ns, last_ns;
-};
-int store_each_container(struct store *s, int (*fn)(const struct container_info *, void *),
-			 void *arg);
-
-int store_each_disk_user(struct store *s, struct window w,
-			 int (*fn)(uint64_t at_ns, const struct disk_user_row *, void *),
-			 void *arg);
-
-/* Where traced processes were before the end of the window, by pid, then time. */
-struct stay_row {
-	int64_t process, container; /* container 0: none */
-	uint32_t pid;
-	uint64_t from_ns;
-	const char *cgroup;
-};
-int store_each_stay(struct store *s, struct window w, int (*fn)(const struct stay_row *, void *),
-		    void *arg);
-
 struct call_row {
 	int64_t id, thread;
 	const char *symbol, *next; /* next: NULL unless a gap */
@@ -575,34 +550,6 @@ int store_each_gpu_error(struct store *s, struct window w,
 int store_each_incident(struct store *s, struct window w,
 			int (*fn)(const struct incident_row *, void *), void *arg);
 
-struct io_second_info {
-	uint64_t at_ns;
-	struct io_what what; /* without a cgroup */
-	struct io_counts counts;
-};
-/* By time. */
-int store_each_io_second(struct store *s, struct window w,
-			 int (*fn)(const struct io_second_info *, void *), void *arg);
-
-struct io_request_info {
-	struct io_what what; /* without fs and cgroup */
-	struct io_single one;
-};
-/* The longest first; those that failed before all others. */
-int store_each_io_request(struct store *s, struct window w, int limit,
-			  int (*fn)(const struct io_request_info *, void *), void *arg);
-
-/* Waits of chains that end at a file or disk, in the window; idle: those in which the GPU had nothing to do. */
-struct io_wait_info {
-	uint64_t at_ns, ns, count, max_ns, stack;
-	const char *state, *name, *process_comm, *comm; /* comm: of who waited for the file */
-	uint32_t pid, tid; /* of that thread */
-	uint32_t process_pid; /* of the process that makes the traced calls */
-	uint64_t ino, fs_dev; /* 0: not known */
-};
-int store_each_io_wait(struct store *s, struct window w, bool idle,
-		       int (*fn)(const struct io_wait_info *, void *), void *arg);
-
 /* When steps of that number were, of any thread, with one step to either side. -ENOENT: none is stored. */
 int store_step_window(struct store *s, uint64_t n, struct window *ret);
 
@@ -639,42 +586,6 @@ struct run_info {
 	int cpus;
 };
 int store_last_run(struct store *s, struct run_info *ret);
-
-/* ---- tags and files that are checked: see integrity/checkpoint.h ---- */
-
-int store_tag(struct store *s, uint64_t tag, const char *label, uint64_t at_boot_ns);
-
-struct tag_target_row {
-	uint64_t tag, at_boot_ns;
-	const char *kind, *source, *path; /* path may be NULL */
-	uint32_t pid, tid; /* 0: not known */
-	int64_t uid; /* -1: not known */
-	struct tag_file file; /* ino 0: no file */
-	uint32_t generation;
-};
-int store_tag_target(struct store *s, const struct tag_target_row *row);
-
-/* Paths of files and folders that were tagged, the latest first, at most so many. */
-int store_each_tag_path(struct store *s, int max, int (*fn)(const char *path, void *arg),
-			void *arg);
-
-/* *id is 0 for one that has no row yet, and is set. Its times are boot time. */
-int store_checkpoint(struct store *s, const struct checkpoint *c, const char *path, int64_t *id);
-int store_checkpoint_event(struct store *s, int64_t checkpoint, const struct checked_event *e);
-
-/* What was seen last of a file, times by the wall clock. */
-struct checkpoint_info {
-	int64_t id;
-	struct checkpoint seen;
-	const char *path, *boot_id, *label; /* label: "" = none */
-};
-
-/*
- * The checkpoints of this path or of this inode, or in this folder (`path` then ends in a slash), the latest
- * first. `file` may be NULL.
- */
-int store_each_checkpoint(struct store *s, const char *path, const struct tag_file *file,
-			  int (*fn)(const struct checkpoint_info *, void *), void *arg);
 
 /* ---- recordings: the whole database as SQL text, and back ---- */
 int store_dump(struct store *s, FILE *out);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "store/checkpoint.h"
 #include "store/store.h"
 #include "test/test.h"
 #include "test/unit/store_trace.h"

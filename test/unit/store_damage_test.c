@@ -118,7 +118,8 @@ DIR_TEST(damage_of_the_logs_end_loses_whole_batches_from_there_on)
 			return 1;
 		CHECK(!store_open(trace_db, STORE_WRITE, &s));
 		CHECK_STR(trace_ask(s, "PRAGMA integrity_check"), "ok");
-		last = strtoull(trace_ask(s, "SELECT coalesce(max(aux), 0) FROM every_call"), NULL, 10);
+		last = strtoull(trace_ask(s, "SELECT coalesce(max(aux), 0) FROM every_call"), NULL,
+				10);
 		CHECK(last >= most); /* a longer log never has less */
 		CHECK_U64(strtoull(trace_ask(s, "SELECT count(*) FROM every_call"), NULL, 10),
 			  last * BATCH);

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "cmd/assets.h"
+#include "store/checkpoint.h"
 #include "test/unit/made_stack.h"
 #include "test/unit/trace.h"
 

@@ -2,6 +2,7 @@
 /* Tests of store/write_io.c and store/read_io.c: disk requests, and waits for files. */
 #include <errno.h>
 
+#include "store/read_io.h"
 #include "test/unit/store_trace.h"
 
 static const struct io_what checkpoint = { .disk = "nvme0n1",

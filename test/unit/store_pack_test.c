@@ -258,15 +258,18 @@ STORE_TEST(store_packs_the_calls_of_every_thread_by_itself)
 		}
 	}
 	CHECK(!store_commit(store));
-	CHECK_STR(trace_ask(store, "SELECT count(*), min(n), max(n), sum(ok) FROM (SELECT"
-				   " count(*) AS n, count(DISTINCT aux)=90 AND min(dur_ns)=thread-1"
-				   " AND max(dur_ns)=thread-1 AS ok FROM every_call GROUP BY thread)"),
+	CHECK_STR(trace_ask(store,
+			    "SELECT count(*), min(n), max(n), sum(ok) FROM (SELECT"
+			    " count(*) AS n, count(DISTINCT aux)=90 AND min(dur_ns)=thread-1"
+			    " AND max(dur_ns)=thread-1 AS ok FROM every_call GROUP BY thread)"),
 		  "150|90|90|150");
-	CHECK_STR(trace_ask(store, "SELECT count(*), min(aux), max(aux) FROM every_call WHERE thread=70"
-				   " AND start_ns >= 1700000000000010000"
-				   " AND start_ns < 1700000000000020000"),
+	CHECK_STR(trace_ask(store,
+			    "SELECT count(*), min(aux), max(aux) FROM every_call WHERE thread=70"
+			    " AND start_ns >= 1700000000000010000"
+			    " AND start_ns < 1700000000000020000"),
 		  "10|10|19");
-	CHECK_STR(trace_ask(store, "SELECT count(*) FROM every_call WHERE start_ns < 'x'"), "13500");
+	CHECK_STR(trace_ask(store, "SELECT count(*) FROM every_call WHERE start_ns < 'x'"),
+		  "13500");
 	return 0;
 }
 

@@ -155,8 +155,9 @@ DIR_TEST(prune_by_size_keeps_incidents_longer_and_counts_longest)
 	CHECK(after.removed > 0);
 	CHECK_STR(trace_ask(s, "SELECT count(*) FROM op_second"), "360");
 	CHECK_STR(trace_ask(s, "SELECT count(*) FROM wait_second"), "360");
-	CHECK_STR(trace_ask(s, "SELECT count(*) FROM every_call WHERE (start_ns - 1700000000000000000)"
-			       " / 1000000000 BETWEEN 300 AND 360"),
+	CHECK_STR(trace_ask(s,
+			    "SELECT count(*) FROM every_call WHERE (start_ns - 1700000000000000000)"
+			    " / 1000000000 BETWEEN 300 AND 360"),
 		  "7800"); /* all of the incident: 13 seconds of 600 */
 	CHECK(ask_seconds(s, "SELECT min(last_ns) FROM call_block WHERE (last_ns -"
 			     " 1700000000000000000) / 1000000000 NOT BETWEEN 290 AND 370") > 370);
