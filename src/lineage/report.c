@@ -250,6 +250,10 @@ static void say_signals(const struct report *r, FILE *out)
 		  "No disk request of ten seconds or more" },
 		{ "SWIOTLB bounces", "No SWIOTLB bounce recorded" },
 		{ "IOMMU faults", "No IOMMU fault recorded" },
+		{ "requests that the disk's driver gave up waiting for",
+		  "No NVMe timeout recorded" },
+		{ "resets of the disk's controller", "No reset of a disk recorded" },
+		{ "errors of PCIe links", "No PCIe error recorded" },
 	};
 
 	fprintf(out, "\nSecondary signals:\n");

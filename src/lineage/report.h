@@ -92,7 +92,7 @@ struct report_signal {
 	uint64_t count, ns;
 };
 
-#define REPORT_SIGNALS 5
+#define REPORT_SIGNALS 8
 
 struct report {
 	struct window window;

@@ -60,8 +60,10 @@ static int on_event(const struct host_event_row *e, void *arg)
 
 static void look_at_signals(struct store *s, struct report *r)
 {
-	static const char *const events[REPORT_SIGNALS] = { "disk_error", "disk_requeue",
-							    "disk_slow", "bounce", "iommu_fault" };
+	static const char *const events[REPORT_SIGNALS] = { "disk_error",  "disk_requeue",
+							    "disk_slow",   "bounce",
+							    "iommu_fault", "disk_timeout",
+							    "disk_reset",  "pci_error" };
 
 	for (int i = 0; i < REPORT_SIGNALS; i++)
 		r->signal[i].event = events[i];
@@ -141,7 +143,8 @@ static enum report_verdict judge(struct report *r, const struct report_wait *w)
 
 	if (d->read.errors + d->write.errors)
 		return REPORT_ERRORS;
-	if (d->dev && (d->stalled.max_ns >= STUCK_NS || happened(r, "disk_slow")))
+	if (d->dev && (d->stalled.max_ns >= STUCK_NS || happened(r, "disk_slow") ||
+		       happened(r, "disk_timeout") || happened(r, "disk_reset")))
 		return REPORT_STUCK;
 	if (!d->stalled.timed)
 		return REPORT_BEFORE_DISK;
@@ -259,8 +262,15 @@ void report_cause(const struct report *r, char *dst, size_t cap)
 			 d->read.errors + d->write.errors, disk);
 		return;
 	case REPORT_STUCK:
-		snprintf(dst, cap, "requests stuck on %s: the longest took %s", disk,
-			 format_ns(max, sizeof(max), d->stalled.max_ns));
+		if (happened(r, "disk_timeout") || happened(r, "disk_reset"))
+			snprintf(dst, cap,
+				 "%s did not answer: its driver gave up %" PRIu64
+				 " requests and reset it %" PRIu64 " times; the longest took %s",
+				 disk, happened(r, "disk_timeout"), happened(r, "disk_reset"),
+				 format_ns(max, sizeof(max), d->stalled.max_ns));
+		else
+			snprintf(dst, cap, "requests stuck on %s: the longest took %s", disk,
+				 format_ns(max, sizeof(max), d->stalled.max_ns));
 		return;
 	case REPORT_DISK_SLOW:
 		snprintf(dst, cap, "%s is slow: a request of this file took up to %s, p99 %s", disk,

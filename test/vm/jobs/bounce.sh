@@ -15,4 +15,8 @@ culprit explain --db "$db" >/tmp/explained
 culprit explain --db "$db" --json >/tmp/json
 has "it is told" /tmp/explained "were copied through bounce buffers"
 has "which device" /tmp/explained "(disk)"
+culprit io report --db "$db" >/tmp/report
+sed 's/^/     /' /tmp/report
+has "the report names the file" /tmp/report "/mnt/checkpoint.pt"
+has "... and the bounces" /tmp/report "SWIOTLB bounces"
 has "as JSON" /tmp/json '"event": *"bounce"'

@@ -12,5 +12,8 @@ sleep 2
 untrace
 dmesg | grep -i "nvme0n1" | tail -n 3
 culprit explain --db "$db" >/tmp/explained
+culprit io report --db "$db" >/tmp/report
+sed 's/^/     /' /tmp/report
+has "the report names the file" /tmp/report "/mnt/bad.pt"
 has "the writer was told" /tmp/worked.err "write: "
 has "the failed requests are told, with their disk" /tmp/explained "requests of disk nvme0n1 failed"

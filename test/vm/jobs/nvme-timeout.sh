@@ -9,6 +9,7 @@
 
 mount -t ext4 /dev/nvme0n1 /mnt
 trace
+culprit tag set checkpoint_write/run42 /mnt
 loop fsync /mnt/checkpoint.pt 4 0 >/tmp/before
 loop direct /mnt/checkpoint.pt 15 65536 >/tmp/worked
 cat /tmp/worked
@@ -19,3 +20,10 @@ tail -n 12 /tmp/said
 culprit explain --db "$db" >/tmp/explained
 cat /tmp/explained
 has "the cause" /tmp/explained "Disk timeout"
+
+culprit io report --db "$db" >/tmp/report
+has "the report names the file" /tmp/report "/mnt/checkpoint.pt"
+has "... and the disk" /tmp/report "nvme0n1"
+has "... and the tag" /tmp/report "ai_tag:  checkpoint_write/run42"
+has "... and why" /tmp/report "did not answer: its driver gave up"
+sed 's/^/     /' /tmp/report

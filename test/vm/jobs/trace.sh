@@ -25,4 +25,7 @@ tail -n 15 /tmp/said
 seen=$(sed -n 's/^ *cuLaunchKernel *\([0-9,]*\) .*/\1/p' /tmp/said | tail -n 1 | tr -d ,)
 at_least "launches" "$made" 1000
 is "launches, each counted" "$seen" "$made"
+sed 's/^/     /' /tmp/err
+grep -q "not followed\|not seen\|verifier" /tmp/err
+is "all probes are there" $? 1
 has "nothing was lost" /tmp/said "dropped 0"
