@@ -241,6 +241,21 @@ static void say_bursts(const struct report *r, FILE *out)
 	}
 }
 
+/* Its file and its tag, whether somebody waited for it or not. */
+static void say_failed(const struct report *r, FILE *out)
+{
+	char file[4 * 512 + 1], comm[4 * REPORT_COMM + 1], tag[TAG_LABEL_MAX], bytes[UNITS_CAP];
+
+	if (!r->failed_disk[0])
+		return;
+	fprintf(out, "  failed on %s: %s of %s at offset %" PRIu64 ", data of %s%s%s\n",
+		r->failed_disk, format_bytes(bytes, sizeof(bytes), r->failed_bytes),
+		safe(file, sizeof(file), r->failed_file[0] ? r->failed_file : "no file"),
+		r->failed_offset, safe(comm, sizeof(comm), r->failed_comm),
+		r->failed_tag ? ", tag " : "",
+		r->failed_tag ? tag_words(r, r->failed_tag, tag, sizeof(tag)) : "");
+}
+
 static void say_signals(const struct report *r, FILE *out)
 {
 	static const char *const words[REPORT_SIGNALS][2] = {
@@ -258,6 +273,7 @@ static void say_signals(const struct report *r, FILE *out)
 
 	fprintf(out, "\nSecondary signals:\n");
 	say_bursts(r, out);
+	say_failed(r, out);
 	for (int i = 0; i < REPORT_SIGNALS; i++) {
 		if (r->signal[i].count)
 			fprintf(out, "  %" PRIu64 " %s\n", r->signal[i].count, words[i][0]);

@@ -128,6 +128,9 @@ struct report {
 	struct io_request_info worst; /* the worst request of that file or disk; strings are ours */
 	char worst_file[512], worst_disk[64], worst_comm[REPORT_COMM];
 	bool has_worst;
+	/* The first that failed, whether somebody waited long or not; "": none did. */
+	char failed_file[512], failed_disk[64], failed_comm[REPORT_COMM];
+	uint64_t failed_bytes, failed_offset, failed_tag;
 };
 
 /* -ENODATA: the trace has no disk requests in that time. Free with report_free(). */

@@ -202,12 +202,28 @@ static int on_request(const struct io_request_info *q, void *arg)
 	return 1; /* they come worst first */
 }
 
+static int on_failed(const struct io_request_info *q, void *arg)
+{
+	struct report *r = arg;
+
+	if (!q->one.error)
+		return 1; /* they come first */
+	str_copy(r->failed_file, sizeof(r->failed_file), q->what.file);
+	str_copy(r->failed_disk, sizeof(r->failed_disk), q->what.disk);
+	str_copy(r->failed_comm, sizeof(r->failed_comm), q->what.comm);
+	r->failed_bytes = q->one.bytes;
+	r->failed_offset = q->one.file_offset;
+	r->failed_tag = q->what.tag;
+	return 1;
+}
+
 void report_judge(struct store *s, struct report *r)
 {
 	const struct report_wait *w = r->primary < 0 ? NULL : &r->wait[r->primary];
 
 	r->primary_file = r->primary_disk = r->neighbour = -1;
 	r->verdict = REPORT_NO_STALL;
+	(void)store_each_io_request(s, r->window, 1, on_failed, r);
 	if (!w || !is_stall(r)) {
 		r->primary = -1;
 		look_at_signals(s, r);

@@ -51,7 +51,7 @@ TEST(launch_bound_loses_what_a_round_takes_longer)
 		launches(100000, 50, 10 * MS);
 	CHECK_ONLY(&scene, "launch-bound");
 	CHECK(scene_judge(&scene, rule_launch_bound, &f));
-	CHECK_U64(f.lost_ns, 4 * 750 * MS);
+	CHECK_U64(f.lost_ns, 4 * (750 * MS));
 	return 0;
 }
 

@@ -146,7 +146,7 @@ DIR_TEST(migrate_old_traces_are_read_and_stay_as_they_are)
 {
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
 		struct stat before, after;
-		struct sums sums;
+		struct sums sums = { 0 };
 		struct store *s;
 		char *bytes, *again;
 
@@ -196,7 +196,7 @@ DIR_TEST(migrate_old_traces_become_new_ones_with_everything_in_them)
 	want = schema_of(fresh);
 	store_close(fresh);
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
-		struct sums sums;
+		struct sums sums = { 0 };
 		int64_t process;
 
 		if (make_old(kept[i]) || old_sums(&sums))
@@ -246,7 +246,7 @@ DIR_TEST(migrate_keeps_what_had_another_name)
 /* There is no room for it: the old file is as it was, and can be read. */
 DIR_TEST(migrate_that_fails_leaves_the_old_trace)
 {
-	struct sums sums;
+	struct sums sums = { 0 };
 	struct store *s;
 	int status;
 	pid_t pid;
