@@ -207,8 +207,8 @@ FROM each;
 -- no container's. What else is known of a container belongs into this view, and into no other.
 CREATE VIEW containers AS
 SELECT DISTINCT (cgroup.id | node.id) & ~(cgroup.id & node.id) AS cgroup_id, node.name AS node,
-	coalesce(CASE WHEN instr(cgroup.text, '/') THEN (
-		-- The last part of the path that ends in 64 hexadecimal digits, without what the runtime adds.
+	coalesce(nullif(c.container_id, ''), CASE WHEN c.id IS NULL AND instr(cgroup.text, '/') THEN (
+		-- Of a file that does not tell: the last part of the path that ends in 64 hexadecimal digits, without what the runtime adds.
 		WITH RECURSIVE part(text, rest) AS (
 			SELECT '', trim(cgroup.text, '/') || '/'
 			UNION ALL
@@ -219,11 +219,14 @@ SELECT DISTINCT (cgroup.id | node.id) & ~(cgroup.id & node.id) AS cgroup_id, nod
 		WHERE length(text) >= 64 AND NOT substr(text, -64) GLOB '*[^0-9a-f]*'
 		ORDER BY length(rest) LIMIT 1
 	) END, cgroup.text) AS container_id,
-	cgroup.text AS cgroup
+	cgroup.text AS cgroup, c.runtime AS runtime, c.pod_uid AS pod_uid, c.namespace AS namespace, c.pod AS pod,
+	c.name AS name, c.image AS image, c.slurm_job AS slurm_job, c.unit AS unit
 FROM (SELECT run, cgroup FROM process UNION SELECT run, cgroup FROM blamed) AS seen
 JOIN run ON run.id = seen.run
 JOIN node ON node.id = run.node
 JOIN string AS cgroup ON cgroup.id = seen.cgroup
+LEFT JOIN cgroup_container AS cc ON cc.cgroup = seen.cgroup
+LEFT JOIN container AS c ON c.id = cc.container
 WHERE cgroup.text <> '';
 
 -- Calls that were stored one by one, because they were slow, the first of their kind, failed or sampled
