@@ -196,7 +196,9 @@ lint: $(OUT)/probe.skel.h $(OUT)/tags.skel.h $(OUT)/lineage.skel.h
 	$(call say,LINT,cppcheck) cppcheck --quiet --error-exitcode=1 --enable=warning,portability \
 		--std=c11 --suppress=unknownMacro --inline-suppr -I. -Isrc src wire
 	$(call say,LINT,shell) shellcheck -x $(SCRIPTS)
-	$(call say,LINT,tidy) clang-tidy --quiet $(TIDY) -- $(filter-out -W%,$(BASE_FLAGS)) 2>/dev/null
+	$(call say,LINT,tidy) clang-tidy --quiet $(wordlist 1,250,$(TIDY)) -- $(filter-out -W%,$(BASE_FLAGS)) 2>/dev/null & \
+		clang-tidy --quiet $(wordlist 251,9999,$(TIDY)) -- $(filter-out -W%,$(BASE_FLAGS)) 2>/dev/null; \
+		rest=$$?; wait $$! && [ $$rest = 0 ]
 doc: $(OUT)/culprit
 	tools/ops-doc <wire/ops.def >doc/ops.md
 	tools/schema-doc src/store/schema.sql src/store/merged.sql src/store/views.sql >doc/schema.md

@@ -319,7 +319,7 @@ static bool take(struct tagwatch *w, int fd, const struct taker *to)
 	ssize_t n;
 
 	while (clock_boot_ns() < until && (n = read(fd, buf, sizeof(buf))) > 0) {
-		const struct fanotify_event_metadata *m = (const void *)buf;
+		struct fanotify_event_metadata *m = (void *)buf;
 
 		for (; FAN_EVENT_OK(m, n); m = FAN_EVENT_NEXT(m, n)) {
 			bool ours = m->pid == getpid();

@@ -35,7 +35,7 @@ struct packed_kind {
 
 /* The longest that one call, and the kinds of a block, can become. */
 #define PACK_CALL_MAX ((5 + 11 + STATE_COUNT + COUNTER_COUNT) * 10)
-#define PACK_KINDS_MAX (PACK_KINDS * 50)
+#define PACK_KINDS_MAX (PACK_KINDS * 50ul)
 
 struct packer;
 

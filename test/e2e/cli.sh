@@ -16,7 +16,7 @@ for command in $(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$dir/out"); do
 	runs "help $command" 0 "$culprit" help "$command"
 	is "help $command: the same" "$(md5sum <"$dir/out")" "$(md5sum <"$dir/help.$command")"
 done
-is "commands" "$commands" ' check trace explain query merge io io tag export demo ops version help'
+is "commands" "$commands" ' check trace explain query merge io tag export demo ops version help'
 for option in duration pid db no-db node json slow record-all stack ring attach; do
 	has "trace --help" "$dir/help.trace" "--$option"
 done

@@ -128,7 +128,7 @@ TEST(pack_block_is_full_of_calls_and_of_kinds)
 	packer_take(p, &block);
 	CHECK_U64(block.calls, PACK_CALLS);
 	CHECK(block.data_len <
-	      6 * PACK_CALLS); /* the same call again: its kind, bits, start, time */
+	      6ul * PACK_CALLS); /* the same call again: its kind, bits, start, time */
 	for (n = 0; packer_add(p, &c); n++)
 		c.stack++;
 	CHECK_U64(n, PACK_KINDS);
@@ -192,7 +192,7 @@ static struct record plain(uint64_t start, uint64_t dur)
 STORE_TEST(store_packs_what_is_there_only_because_all_are)
 {
 	struct record rec = plain(100, 30);
-	int64_t thread, call = 77;
+	int64_t thread = 0, call = 77;
 
 	if (make_thread(&thread))
 		return 1;
@@ -276,7 +276,7 @@ STORE_TEST(store_packs_the_calls_of_every_thread_by_itself)
 STORE_TEST(store_rollback_forgets_the_calls_that_were_not_written)
 {
 	struct record rec = plain(1, 2);
-	int64_t thread;
+	int64_t thread = 0;
 
 	if (make_thread(&thread))
 		return 1;
@@ -292,7 +292,7 @@ STORE_TEST(store_says_which_block_is_damaged)
 {
 	struct stack_counts counts;
 	struct record rec = plain(1, 2);
-	int64_t thread;
+	int64_t thread = 0;
 
 	if (make_thread(&thread))
 		return 1;
@@ -323,7 +323,7 @@ STORE_TEST(store_call_stacks_count_packed_calls_too)
 {
 	struct call_stack_info sum = { 0 };
 	struct stack_counts counts;
-	int64_t thread;
+	int64_t thread = 0;
 
 	if (make_thread(&thread))
 		return 1;

@@ -161,7 +161,7 @@ TEST(paths_that_only_look_like_containers_are_none)
 		"/slurm/job_12x",
 		"/job_81",
 		"/docker/4F2A9C0E11D34F2A9C0E11D34F2A9C0E11D34F2A9C0E11D34F2A9C0E11D34F2A",
-		"/pod" UID,
+		("/pod" UID),
 	};
 	struct tenant t;
 
