@@ -380,6 +380,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
+	capture_started(a->capture);
 	a->cost_ns = a->start_ns;
 	a->tick_at = a->start_ns + TICK_NS;
 	*ret = a;

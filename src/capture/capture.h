@@ -55,6 +55,9 @@ int capture_try(void);
 /* Detach and free. NULL is fine. */
 void capture_close(struct capture *c);
 
+/* What the agent took to start, other probes included, is no cost of every second. */
+void capture_started(struct capture *c);
+
 /*
  * Stop counting at once and begin to detach; capture_wait_detached() returns when that is done, and
  * then the counts are final. The maps can be read until capture_close().

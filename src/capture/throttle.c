@@ -50,6 +50,7 @@ struct throttle {
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t wake;
 	bool runs, stop;
+	bool started; /* the agent has: from here on its CPU time counts */
 	struct budget budget;
 	struct budget_plan plan;
 	/* What was counted so far: */
@@ -216,9 +217,11 @@ static void sample(struct throttle *t, uint64_t now, struct budget_sample *ret)
 		.stacks = (double)(b->stack_ns - a->stack_ns) / all,
 		.detail =
 			(double)(b->switch_ns[SWITCH_related] - a->switch_ns[SWITCH_related]) / all,
-		.host = (double)(cpu - t->agent_ns + b->switch_ns[SWITCH_other] -
-				 a->switch_ns[SWITCH_other] + b->foreign_ns - a->foreign_ns) /
-			(wall * t->c->cpus_online),
+		.host = !t->started ? 0
+				    : (double)(cpu - t->agent_ns + b->switch_ns[SWITCH_other] -
+					       a->switch_ns[SWITCH_other] + b->foreign_ns -
+					       a->foreign_ns) /
+					      (wall * t->c->cpus_online),
 	};
 	t->spent.worst_ns += (ret->launches + ret->calls + ret->stacks + ret->detail) * wall;
 	t->agent_ns = cpu;
@@ -457,6 +460,16 @@ static void *work(void *arg)
 }
 
 /* ---- life ---- */
+
+void capture_started(struct capture *c)
+{
+	struct throttle *t = c->throttle;
+
+	pthread_mutex_lock(&t->lock);
+	t->agent_ns = clock_cpu_ns();
+	t->started = true;
+	pthread_mutex_unlock(&t->lock);
+}
 
 int throttle_start(struct capture *c, double limit, struct throttle **ret)
 {
