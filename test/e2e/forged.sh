@@ -20,5 +20,5 @@ at_most "the tracer's memory, kB" "$rss" 262144
 is "its calls" "$(calls_of "$forge" cudaEventSynchronize)" $calls
 is "others are traced" "$(calls_of "$honest" cudaMalloc)" 10007
 at_least "forged stacks told" "$(sql "SELECT count(DISTINCT stack) FROM every_call JOIN thread
-	ON thread.id = calls.thread JOIN process ON process.id = process WHERE pid = $forge")" 2
+	ON thread.id = every_call.thread JOIN process ON process.id = process WHERE pid = $forge")" 2
 "$culprit" explain --db "$db" --full-stack >"$dir/explain.txt" 2>&1
