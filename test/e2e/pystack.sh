@@ -24,7 +24,7 @@ for stack, func, file, line in db.execute(
     stacks.setdefault(stack, []).append([func, file, line])
 calls = {}
 for aux, stack in db.execute(
-        "select aux, stack from calls join op on op.id = op join thread on thread.id = thread "
+        "select aux, stack from every_call join op on op.id = op join thread on thread.id = thread "
         "join process on process.id = process where symbol = 'cudaEventSynchronize' "
         "and (pid = ? or ppid = ?)", (pid, pid)):
     calls[aux] = stack

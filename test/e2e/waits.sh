@@ -35,7 +35,7 @@ db = tracedb.connect(sys.argv[1])
 states = [row[1][:-3] for row in db.execute("pragma table_info(call)") if row[1].endswith("_ns")
           and row[1] not in ("start_ns", "dur_ns", "usual_ns", "kernel_ns")]
 columns = ", ".join(s + "_ns" for s in states)
-off = db.execute("select count(*), sum(dur_ns <> %s) from calls" % columns.replace(", ", " + ")).fetchone()
+off = db.execute("select count(*), sum(dur_ns <> %s) from every_call" % columns.replace(", ", " + ")).fetchone()
 print("sums", off[0], off[1])
 for line in open(sys.argv[2]):
     name, start, end = line.split()
