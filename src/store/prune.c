@@ -184,15 +184,21 @@ static int until_row(sqlite3_stmt *stmt, void *arg)
 	return 0;
 }
 
+/* Noted by the run that removed it, of whatever run it was: so of all of them. */
 int store_pruned_until(struct store *s, struct pruned_until *ret)
 {
 	sqlite3_stmt *stmt;
-	int err = store_query(s,
-			      "SELECT max(until_ns), max(CASE WHEN what IN ('age', 'seconds',"
-			      " 'incident_seconds') THEN until_ns END) FROM pruned",
-			      (struct window){ 0, 0 }, &stmt);
+	int64_t there;
+	int err =
+		store_ask(s, "SELECT count(*) FROM main.sqlite_master WHERE name='pruned'", &there);
 
 	*ret = (struct pruned_until){ 0, 0 };
+	if (err || !there) /* a file of before that */
+		return err;
+	err = store_query(s,
+			  "SELECT max(until_ns), max(CASE WHEN what IN ('age', 'seconds',"
+			  " 'incident_seconds') THEN until_ns END) FROM main.pruned",
+			  (struct window){ 0, 0 }, &stmt);
 	return err ? err : store_rows(s, stmt, until_row, ret);
 }
 
