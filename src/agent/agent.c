@@ -354,8 +354,11 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	if (!opts->capture.no_stack)
 		a->pythons = pythons_new(on_python, a);
 	err = store_open(opts->db ? opts->db : ":memory:", STORE_WRITE, &a->store);
-	if (!err)
+	if (!err) { /* loading takes a second of a CPU: before anything of the workload is looked at */
+		a->tagging = tagging_new(a->store, opts->db);
+		a->storage = storage_new(!opts->no_io, opts->capture.budget, a->tagging);
 		err = capture_open(&a->opts.capture, &a->capture);
+	}
 	if (!err)
 		err = agent_begin_run(a);
 	if (err) {
@@ -375,8 +378,6 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 	a->ranks = ranks_new(a->store);
 	a->kernels = kernels_new(a->lines);
 	a->memory = memory_new();
-	a->tagging = tagging_new(a->store, opts->db);
-	a->storage = storage_new(!opts->no_io, opts->capture.budget, a->tagging);
 	a->incidents = incidents_new(opts->on_incident, opts->arg);
 	a->start_ns = a->now = clock_boot_ns();
 	a->agent_ns = clock_cpu_ns();
