@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Cells of the probes become launches per kernel and library. A name comes from the driver's own look-up
- * by name, or is the symbol of the function that the runtime was asked to launch; which function that is
- * is learned from launches of the runtime, probed as well for a few seconds at a time.
+ * by name, or is a symbol: of the function that the runtime was asked to launch or, where it was given a
+ * handle as nvcc's stubs do since CUDA 13, of the stub whose variable holds that. Both are learned from
+ * launches of the runtime, probed as well for a few seconds at a time.
  */
 #include "agent/kernels.h"
 
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "capture/maps.h"
@@ -39,9 +41,10 @@ struct handle_key {
 struct heard {
 	const char *name, *source;
 	const char *library; /* that called the runtime */
-	uint64_t stub; /* 0: not learned */
+	uint64_t stub; /* what the runtime was asked to launch; 0: not learned */
+	uint64_t site; /* where it was asked */
 	bool ambiguous; /* learned in two ways: then it is not known */
-	bool asked; /* for the symbol of the stub */
+	bool asked; /* for the symbols of these */
 };
 
 struct kernel_key {
@@ -206,13 +209,14 @@ static void on_pair(const struct kernel_pair_key *key, const struct kernel_pair 
 
 	if (pair->conflicts || (h->stub && h->stub != pair->stub)) {
 		h->ambiguous = true;
-		if (h->source && streq(h->source, "symbol"))
+		if (h->source && (streq(h->source, "symbol") || streq(h->source, "stub")))
 			h->name = h->source = NULL;
 		return;
 	}
 	if (!h->stub)
 		k->learned++;
 	h->stub = pair->stub;
+	h->site = pair->site;
 	h->library = library_at(k, key->pid, pair->site);
 }
 
@@ -244,6 +248,17 @@ static void learn_kernel(const struct kernels *k, const struct kernel_key *key,
 static bool is_known(const struct kernel *kernel)
 {
 	return kernel->name && kernel->library;
+}
+
+/* By probing the runtime: what does not go through it, or was asked for in vain, would stay unknown. */
+static bool can_learn(const struct kernels *k, const struct kernel_key *key,
+		      const struct kernel *kernel)
+{
+	struct handle_key handle = { .handle = key->handle, .pid = kernel->pid };
+	const struct heard *h = hash_get(k->heard, &handle);
+
+	return !kernel->stub && !is_known(kernel) && is_runtime(key->site_library) &&
+	       !(h && (h->asked || h->ambiguous));
 }
 
 static bool forget_old(const void *key, void *value, void *arg)
@@ -291,7 +306,7 @@ static bool on_cell(const struct kernel_cell *cell, void *arg)
 		heard_of(k, who->pid, cell->handle)->stub = cell->handle;
 	learn_kernel(k, &key, kernel);
 	k->launched += fresh;
-	if (!kernel->stub && !is_known(kernel))
+	if (can_learn(k, &key, kernel))
 		k->unknown += fresh;
 	return false;
 }
@@ -302,6 +317,7 @@ struct asking {
 	uint32_t pid; /* all of one process */
 	size_t n;
 	struct native_name name[ASK_MAX];
+	struct native_stub stub[ASK_MAX];
 	struct heard *of[ASK_MAX];
 };
 
@@ -316,24 +332,31 @@ static bool ask(const void *key, void *value, void *arg)
 		return false;
 	q->pid = handle->pid;
 	q->name[q->n].addr = h->stub;
+	q->stub[q->n] = (struct native_stub){ .site = h->site, .handle = h->stub };
 	q->of[q->n++] = h;
 	return false;
 }
 
 static void find_symbols(struct kernels *k)
 {
+	struct native *native = lines_native(k->lines);
 	struct asking q = { 0 };
 
 	hash_each(k->heard, ask, &q);
 	if (!q.n)
 		return;
-	native_symbols(lines_native(k->lines), q.pid, q.name, q.n);
+	native_symbols(native, q.pid, q.name, q.n);
+	native_stubs(native, q.pid, q.stub, q.n);
 	for (size_t i = 0; i < q.n; i++) {
+		const char *symbol = q.name[i].func, *stub = q.stub[i].func;
+
+		log_debug("kernel %#llx of pid %u: '%s' in '%s', stub '%s'",
+			  (unsigned long long)q.name[i].addr, q.pid, symbol, q.name[i].module, stub);
 		q.of[i]->asked = true;
-		if (!q.name[i].func[0])
+		if (!symbol[0] && !stub[0])
 			continue;
-		q.of[i]->name = keep(k, q.name[i].func);
-		q.of[i]->source = "symbol";
+		q.of[i]->name = keep(k, symbol[0] ? symbol : stub);
+		q.of[i]->source = symbol[0] ? "symbol" : "stub";
 	}
 }
 

@@ -491,6 +491,55 @@ void native_symbols(struct native *n, uint32_t pid, struct native_name *name, si
 	end_call(n);
 }
 
+/* All stubs of one file among stub[first..count); the rest has image NULL already. */
+static void name_stubs(struct native *n, struct want *want, struct native_stub *stub, size_t first,
+		       size_t count)
+{
+	struct variable *variable = xcalloc(count, sizeof(*variable));
+	struct image *im = want[first].image;
+	size_t of[NATIVE_FRAMES], asked = 0;
+	char plain[SYMBOL_CAP];
+
+	for (size_t i = first; i < count; i++) {
+		if (want[i].image != im)
+			continue;
+		variable[asked].addr = want[i].addr;
+		of[asked++] = i;
+		want[i].image = NULL; /* done */
+	}
+	symbols_variables(n, im, want[first].module, variable, asked);
+	for (size_t i = 0; i < asked; i++)
+		if (stub_kernel(variable[i].symbol, plain, sizeof(plain)))
+			stub[of[i]].func = names_keep(&n->names, plain);
+	free(variable);
+}
+
+void native_stubs(struct native *n, uint32_t pid, struct native_stub *stub, size_t count)
+{
+	struct proc *proc = procs_get(&n->procs, pid);
+	struct want want[NATIVE_FRAMES] = { 0 };
+
+	count = min_u64(count, NATIVE_FRAMES);
+	for (size_t i = 0; i < count; i++)
+		stub[i].func = "";
+	if (!proc)
+		return;
+	begin_call(n);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t site = stub[i].site, variable;
+
+		if (!stub_variable(pid, &stub[i], &variable) ||
+		    !locate(n, proc, procs_find(proc, site), site, &want[i]))
+			want[i].image = NULL;
+		else
+			want[i].addr += variable - site; /* of the same file: one load for both */
+	}
+	for (size_t i = 0; i < count; i++)
+		if (want[i].image)
+			name_stubs(n, want, stub, i, count);
+	end_call(n);
+}
+
 const char *native_module(struct native *n, uint32_t pid, uint64_t addr)
 {
 	struct proc *proc = procs_get(&n->procs, pid);

@@ -51,6 +51,17 @@ struct native_name {
 };
 void native_symbols(struct native *n, uint32_t pid, struct native_name *name, size_t count);
 
+/*
+ * The kernels of stubs that nvcc made: since CUDA 13 a stub keeps the handle of its kernel in a static
+ * variable and passes that to the runtime. The code before `site` is searched for a load of a variable
+ * that holds the handle; its symbol has the kernel's name in it.
+ */
+struct native_stub {
+	uint64_t site, handle; /* where the call returns to, and what it was given */
+	const char *func; /* filled in; "" is not known */
+};
+void native_stubs(struct native *n, uint32_t pid, struct native_stub *stub, size_t count);
+
 /* The file that is mapped there; "": none. Nothing of it is read. */
 const char *native_module(struct native *n, uint32_t pid, uint64_t addr);
 

@@ -43,6 +43,28 @@ struct want {
 /* Answer each of want[0..n), which are all of one file that is open. */
 void symbols_find(struct native *n, struct want *want, size_t count);
 
+/* A variable that wants its symbol, as it is in the file. */
+struct variable {
+	uint64_t addr; /* of the file */
+	char symbol[SYMBOL_CAP]; /* filled in; "": has none */
+};
+
+/* All of one file that is open. */
+void symbols_variables(struct native *n, struct image *im, const char *module,
+		       struct variable *variable, size_t count);
+
+/*
+ * Variables of 8 bytes that the code before `end` loads, by their addresses: as many as fit, the last
+ * first. Only x86-64's loads relative to the code are known.
+ */
+size_t stub_loads(const uint8_t *code, size_t len, uint64_t end, uint64_t *ret, size_t cap);
+
+/* The one of these that holds the handle, by its address in the process. */
+bool stub_variable(uint32_t pid, const struct native_stub *stub, uint64_t *ret);
+
+/* The kernel in the symbol of a stub's variable, demangled; false: it is none. */
+bool stub_kernel(const char *symbol, char *dst, size_t cap);
+
 #define INTERPRETER_LOOP "_PyEval_EvalFrameDefault"
 
 /* Is an address without a symbol in a part of the evaluation loop? */

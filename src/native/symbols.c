@@ -92,9 +92,8 @@ static void consider(struct best *best, const struct sym *s, const struct want *
 		add_alias(best, s);
 }
 
-typedef bool (*sym_fn)(const struct sym *s, void *arg);
+typedef bool (*sym_fn)(const Elf64_Sym *raw, void *arg);
 
-/* Call fn for every symbol that could name code. */
 static bool each_sym(struct native *n, const struct source *src, const struct extent *syms,
 		     sym_fn fn, void *arg)
 {
@@ -107,12 +106,9 @@ static bool each_sym(struct native *n, const struct source *src, const struct ex
 		if (!source_read(src, syms->offset + at * sizeof(Elf64_Sym), n->elf.buf.sym,
 				 batch * sizeof(Elf64_Sym)))
 			return false;
-		for (size_t i = 0; i < batch; i++) {
-			struct sym s;
-
-			if (as_sym(&n->elf.buf.sym[i], &s) && !fn(&s, arg))
+		for (size_t i = 0; i < batch; i++)
+			if (!fn(&n->elf.buf.sym[i], arg))
 				return false;
-		}
 	}
 	return true;
 }
@@ -122,17 +118,20 @@ struct collecting {
 	size_t cap;
 };
 
-static bool collect(const struct sym *s, void *arg)
+static bool collect(const Elf64_Sym *raw, void *arg)
 {
 	struct collecting *c = arg;
+	struct sym s;
 
+	if (!as_sym(raw, &s))
+		return true;
 	if (c->t->n == INDEX_MAX)
 		return false;
 	if (c->t->n == c->cap) {
 		c->cap = c->cap ? 2 * c->cap : 512;
-		c->t->index = xrealloc(c->t->index, c->cap, sizeof(*s));
+		c->t->index = xrealloc(c->t->index, c->cap, sizeof(s));
 	}
-	c->t->index[c->t->n++] = *s;
+	c->t->index[c->t->n++] = s;
 	return true;
 }
 
@@ -184,15 +183,18 @@ struct streaming {
 	size_t n;
 };
 
-static bool stream(const struct sym *s, void *arg)
+static bool stream(const Elf64_Sym *raw, void *arg)
 {
 	const struct streaming *x = arg;
 	size_t low = 0, high = x->n;
+	struct sym s;
 
+	if (!as_sym(raw, &s))
+		return true;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (x->want[middle].addr < s->addr)
+		if (x->want[middle].addr < s.addr)
 			low = middle + 1;
 		else
 			high = middle;
@@ -200,9 +202,9 @@ static bool stream(const struct sym *s, void *arg)
 	for (; low < x->n; low++) {
 		const struct want *w = &x->want[low];
 
-		if (s->size && w->addr - s->addr >= s->size)
+		if (s.size && w->addr - s.addr >= s.size)
 			break; /* behind its end; the others are too */
-		consider(&x->best[low], s, w);
+		consider(&x->best[low], &s, w);
 	}
 	return true;
 }
@@ -387,4 +389,45 @@ void symbols_find(struct native *n, struct want *want, size_t count)
 	/* "" too is an answer, unless it is for want of budget. */
 	for (size_t i = 0; i < count && n->budget; i++)
 		*(struct answer *)hash_put(im->answers, &want[i].addr) = want[i].answer;
+}
+
+/* ---- variables ---- */
+
+struct searching {
+	struct variable *variable;
+	size_t n;
+	const struct symbols *table;
+	const struct source *src;
+};
+
+static bool match(const Elf64_Sym *raw, void *arg)
+{
+	const struct searching *x = arg;
+
+	if (ELF64_ST_TYPE(raw->st_info) != STT_OBJECT || raw->st_size != sizeof(uint64_t) ||
+	    raw->st_shndx == SHN_UNDEF)
+		return true;
+	for (size_t i = 0; i < x->n; i++) {
+		struct variable *v = &x->variable[i];
+
+		if (v->addr == raw->st_value && !v->symbol[0] &&
+		    !symbol_text(x->table, x->src, raw->st_name, v->symbol))
+			v->symbol[0] = '\0';
+	}
+	return true;
+}
+
+void symbols_variables(struct native *n, struct image *im, const char *module,
+		       struct variable *variable, size_t count)
+{
+	struct searching x = { .variable = variable, .n = count };
+
+	if (!im->symbols_known)
+		symbols_open(n, im, module);
+	for (size_t i = 0; i < SYMBOLS_MAX_TABLES; i++) {
+		x.table = &im->symbols[i];
+		x.src = x.table->from == FROM_NONE ? NULL : source_of(n, im, x.table);
+		if (x.src)
+			(void)each_sym(n, x.src, &x.table->syms, match, &x);
+	}
 }

@@ -597,7 +597,7 @@ CREATE TABLE kernel(
 	process INTEGER NOT NULL REFERENCES process(id),
 	handle INTEGER NOT NULL, -- as launches pass it: call.aux
 	name INTEGER NOT NULL REFERENCES string(id), -- '' = not known
-	source TEXT NOT NULL, -- where the name is from: symbol, library, module; '' = not known
+	source TEXT NOT NULL, -- where the name is from: symbol, stub, library, module; '' = not known
 	library INTEGER NOT NULL REFERENCES string(id) -- file that launches it; '' = not known
 );
 

@@ -20,12 +20,14 @@ plain=$caller
 export SIM_DRIVER=1
 waiting "$sim/kernels_static" --warm 350
 static=$caller
+waiting "$sim/kernels" --warm --handles 350
+handles=$caller
 trace
 waiting "$sim/kernels" 150
 fresh=$caller
 sleep 1
-go "$warm" "$plain" "$fresh" "$static"
-for caller in "$plain" "$fresh" "$warm" "$static"; do
+go "$warm" "$plain" "$fresh" "$static" "$handles"
+for caller in "$plain" "$fresh" "$warm" "$static" "$handles"; do
 	ends "$caller"
 done
 untrace
@@ -36,6 +38,8 @@ is "started after: by look-ups of the driver" "$(kernels_of "$fresh" | tr '\n' '
 	"|libcublasLt.so.13|150 at::native::relu|kernels|450 axpy_kernel|kernels|1050 gemm_128x128_tn|libcublasLt.so.13|600 triton_poi_fused_add_0|kernels|300 "
 is "the runtime linked in" "$(kernels_of "$static" | tr '\n' ' ')" \
 	"|kernels_static|700 |libcublasLt.so.13|1750 at::native::relu|kernels_static|1050 axpy_kernel|kernels_static|2450 "
+is "by handle: the kernel of a stub, and of nothing else" "$(kernels_of "$handles" | tr '\n' ' ')" \
+	"|kernels|350 at::gelu|kernels|700 at::native::softmax<4>|kernels|1050 "
 is "... and its coverage" "$(sql "SELECT count(*) FROM coverage JOIN process ON process.id = process
 	JOIN string ON string.id = library WHERE pid = $static AND text LIKE '%kernels_static' AND ops > 100")" 1
 is "without a driver" "$(kernels_of "$plain" | tr '\n' ' ')" \
@@ -48,6 +52,8 @@ is "how the names are known" "$(sql "SELECT group_concat(DISTINCT source) FROM (
 	"library,module"
 is "... and before" "$(sql "SELECT group_concat(DISTINCT source) FROM kernel
 	JOIN process ON process.id = process WHERE pid = $warm AND source <> ''")" symbol
+is "... and by handle" "$(sql "SELECT group_concat(DISTINCT source) FROM kernel
+	JOIN process ON process.id = process WHERE pid = $handles AND source <> ''")" stub
 is "no cell was missing" "$(sql "SELECT count(*) FROM loss WHERE reason LIKE 'no_kernel%'")" 0
 
 "$culprit" explain --db "$db" --pid "$fresh" --per-process >"$dir/said"

@@ -50,6 +50,22 @@ static void demangle(const uint8_t *data, size_t len)
 	memcpy(symbol + 2, data + 1, part);
 	names_demangle(symbol, plain, sizeof(plain));
 	need(strlen(plain) < sizeof(plain));
+	symbol[1] = 'Z';
+	symbol[2] = 'Z';
+	strcpy(symbol + min_u64(part + 2, sizeof(symbol) - 11), "E8__handle");
+	if (stub_kernel(symbol, plain, sizeof(plain)))
+		need(strlen(plain) < sizeof(plain));
+}
+
+static void find_variables(struct native *n, struct image *im, const uint8_t *data, size_t len)
+{
+	struct variable v[2] = { { .addr = IMAGE_ADDR }, { .addr = IMAGE_ADDR + data[0] } };
+	uint64_t load[3];
+
+	symbols_variables(n, im, "/nowhere/file", v, 2);
+	for (int i = 0; i < 2; i++)
+		need(strlen(v[i].symbol) < sizeof(v[i].symbol));
+	need(stub_loads(data, len, IMAGE_ADDR, load, 3) <= 3);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -90,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	}
 	image_end(&im);
 	file = image_open(n, &im);
+	find_variables(n, file, data, len);
 	compare(n, file, data + 2);
 	image_free(file);
 	free(im.bytes);

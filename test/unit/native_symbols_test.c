@@ -33,6 +33,44 @@ TEST(native_names_are_demangled)
 	return 0;
 }
 
+TEST(native_stubs_have_the_kernel_in_their_variable)
+{
+	char plain[SYMBOL_CAP];
+
+	CHECK(stub_kernel("_ZZN2at6native7softmaxILi4EEEvPfE8__handle", plain, sizeof(plain)));
+	CHECK_STR(plain, "at::native::softmax<4>");
+	CHECK(stub_kernel("_ZZL36__device_stub__Z5saxpyIfEviT_PS0_S1_ifPfS_E8__handle", plain,
+			  sizeof(plain)));
+	CHECK_STR(plain, "saxpy<float>");
+	CHECK(stub_kernel("_ZZ24__device_stub__Z5plainPfPfE8__handle", plain, sizeof(plain)));
+	CHECK_STR(plain, "plain");
+	CHECK(!stub_kernel("_ZZL36__device_stub__Z5saxpyIfEviT_PS0_S1_ifPfS_E5__tmp", plain,
+			   sizeof(plain)));
+	CHECK(!stub_kernel("_ZZE8__handle", plain, sizeof(plain)));
+	CHECK(!stub_kernel("_ZZnonsenseE8__handle", plain, sizeof(plain)));
+	CHECK(!stub_kernel("__handle", plain, sizeof(plain)));
+	CHECK(!stub_kernel("", plain, sizeof(plain)));
+	return 0;
+}
+
+TEST(native_stubs_load_their_variable)
+{
+	/* mov 0x39e0(%rip), %rdi; mov -8(%rip), %r9; mov 8(%rsp), %rdi; mov 1(%rip), %edi; call */
+	static const uint8_t code[] = { 0x48, 0x8b, 0x3d, 0xe0, 0x39, 0,    0,    0x4c, 0x8b,
+					0x0d, 0xf8, 0xff, 0xff, 0xff, 0x48, 0x8b, 0x7c, 0x24,
+					0x08, 0x8b, 0x3d, 1,    0,    0,    0,    0xe8, 0,
+					0,    0,    0 };
+	uint64_t found[4] = { 0 };
+
+	CHECK_U64(stub_loads(code, sizeof(code), 0x1661 + sizeof(code), found, 4), 2);
+	CHECK_U64(found[0], 0x1661 + 14 - 8);
+	CHECK_U64(found[1], 0x5048);
+	CHECK_U64(stub_loads(code, sizeof(code), 0x1000, found, 1), 1);
+	CHECK_U64(stub_loads(code, 6, 0x1000, found, 4), 0);
+	CHECK_U64(stub_loads(code, 0, 0, found, 4), 0);
+	return 0;
+}
+
 TEST(native_names_that_explode_are_cut)
 {
 	char symbol[SYMBOL_CAP] = "_Z1fSt4pairI";
