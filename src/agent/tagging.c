@@ -227,6 +227,17 @@ struct tagging *tagging_new(struct store *s, const char *db)
 	return t;
 }
 
+/* The kernel takes its time for each: beside what else is to be done at the end. */
+static void *leave(void *arg)
+{
+	struct tagging *t = arg;
+
+	tags_detach(t->tags);
+	tagwatch_close(t->watch);
+	t->watch = NULL;
+	return NULL;
+}
+
 void tagging_stop(struct tagging *t)
 {
 	bool busy;
@@ -240,6 +251,7 @@ void tagging_stop(struct tagging *t)
 	tagserve_close(t->socket);
 	t->socket = -1;
 	turn(t, &busy); /* what came last */
+	t->leaves = !pthread_create(&t->thread, NULL, leave, t);
 }
 
 static bool free_file(const void *key, void *value, void *arg)
@@ -257,6 +269,8 @@ void tagging_free(struct tagging *t)
 	if (!t)
 		return;
 	tagging_stop(t);
+	if (t->leaves)
+		pthread_join(t->thread, NULL);
 	if (t->tags) {
 		checks_free(t->checks);
 		hash_each(t->files, free_file, NULL);

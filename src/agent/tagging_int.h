@@ -36,7 +36,7 @@ struct tag_news {
 struct tagging {
 	pthread_t thread;
 	pthread_mutex_t lock; /* all below; held while the thread works */
-	bool runs;
+	bool runs, leaves; /* it works; it ends, and nobody but it uses watch any more */
 	int wake[2]; /* closed to end the thread */
 	struct tags *tags;
 	struct tagwatch *watch; /* NULL: no fanotify */

@@ -137,14 +137,21 @@ out:
 	return err;
 }
 
+void tags_detach(struct tags *t)
+{
+	if (t->gate)
+		t->gate->stopped = 1;
+	if (!t->probe)
+		return;
+	tags_check(t, false);
+	tag_probe__detach(t->probe);
+}
+
 void tags_close(struct tags *t)
 {
 	if (!t)
 		return;
-	if (t->gate)
-		t->gate->stopped = 1;
-	if (t->probe)
-		tags_check(t, false);
+	tags_detach(t);
 	ring_buffer__free(t->ring);
 	if (t->gate)
 		munmap(t->gate, sizeof(*t->gate));

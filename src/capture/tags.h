@@ -14,6 +14,8 @@ struct tags;
 
 /* Tasks can tell their tags from then on. One thread at a time may use what comes back. */
 int tags_open(struct tags **ret);
+/* Nothing is heard any more; what was can still be asked for. */
+void tags_detach(struct tags *t);
 void tags_close(struct tags *t);
 
 /* Let an object that is opened but not loaded use the same maps, as far as it has them. */
