@@ -244,6 +244,29 @@ static void find_object(const struct facts *f, const struct question *q, struct 
 		m->object = seen[best].thing;
 }
 
+static bool same_hop(const struct hop *a, const struct hop *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->state == b->state;
+}
+
+/* One that goes on behind the end of the best, and is more than an accident. */
+static int longer_chain(const struct facts *f, const struct tally_ns *tally)
+{
+	const struct chain *best = &f->chain[tally->best].chain;
+	int ret = tally->best;
+
+	for (int i = 0; i < f->chains; i++) {
+		const struct chain *c = &f->chain[i].chain;
+
+		if (tally->ns[i] * 50 < tally->ns[tally->best] || c->hops <= best->hops ||
+		    !same_hop(&c->hop[0], &best->hop[0]))
+			continue;
+		if (ret == tally->best || tally->ns[i] > tally->ns[ret])
+			ret = i;
+	}
+	return ret;
+}
+
 static void find_chain(const struct facts *f, const struct question *q, struct measured *m)
 {
 	struct tally_ns tally = { .best = -1 };
@@ -259,6 +282,8 @@ static void find_chain(const struct facts *f, const struct question *q, struct m
 			if (asked_for(f, q, &s->wait[k]))
 				tally_add(&tally, s->wait[k].chain, s->wait[k].ns);
 	}
+	if (q->holder && tally.best >= 0)
+		tally.best = longer_chain(f, &tally);
 	m->chain = tally.best;
 	m->chain_ns = tally.best < 0 ? 0 : tally.ns[tally.best];
 	free(tally.ns);
@@ -313,11 +338,6 @@ bool measured_stuck(const struct measured *m)
 }
 
 /* ---- the finding ---- */
-
-static bool same_hop(const struct hop *a, const struct hop *b)
-{
-	return a->pid == b->pid && a->tid == b->tid && a->state == b->state;
-}
 
 /* How much of the thread's waiting went through each hop of the chain that we show. */
 static void fill_chain(const struct facts *f, const struct question *q, const struct measured *m,

@@ -20,6 +20,7 @@ struct question {
 	uint64_t lost_min_ns; /* 0: LOST_MIN_NS */
 	bool no_waits; /* own_ns alone */
 	bool gaps_only; /* waits between calls */
+	bool holder; /* who held a lock is not always seen: show a chain that names him */
 	bool own_guilt; /* own_ns is the process's own doing: it is the culprit of that */
 	uint32_t states, places; /* of own_ns, to find rows of `call` that carry it */
 };
@@ -38,7 +39,7 @@ struct measured {
 	uint32_t states, places;
 	struct culprit *culprit; /* most first */
 	int culprits;
-	int chain; /* with most of it; -1: none */
+	int chain; /* that is shown, with most of it; -1: none */
 	uint64_t chain_ns;
 	struct thing object; /* with most of it, of so many: */
 	int objects;

@@ -4,7 +4,7 @@
 
 bool rule_gil(const struct facts *f, const struct thread_facts *first, int n, struct finding *ret)
 {
-	static const struct question q = { .cause = CAUSE_gil };
+	static const struct question q = { .cause = CAUSE_gil, .holder = true };
 	struct measured m;
 	bool found = measure(f, first, n, &q, &m);
 	uint32_t tid;

@@ -43,6 +43,25 @@ TEST(gil_waits_that_a_timer_ended_count_as_well)
 	return 0;
 }
 
+/* Who held it is looked at now and then only, where looking is dear: the chain with him is shown. */
+TEST(gil_shows_a_chain_with_the_holder)
+{
+	struct finding f;
+	int timed;
+
+	scene_init(&scene);
+	scene_stalls(&scene, gil(hop_of(TRAINER, 4830, STATE_RUN, WAKER_nobody)), 50 * MS);
+	timed = scene_chain(&scene,
+			    CHAIN(named(self(STATE_FUTEX, WAKER_timer), OBJECT_gil, "the GIL")));
+	for (int i = 2; i < 6; i++)
+		scene_wait(&scene, &scene.second[0][i], timed, 500 * MS, 100);
+	CHECK(scene_judge(&scene, rule_gil, &f));
+	CHECK_U64(f.lost_ns, 2200 * MS);
+	CHECK_U64(f.chain.hops, 2);
+	CHECK_U64(f.chain.hop[1].tid, 4830);
+	return 0;
+}
+
 TEST(gil_held_by_a_thread_that_others_keep_off_the_cpu_is_contention)
 {
 	struct finding f;
