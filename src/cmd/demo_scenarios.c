@@ -26,7 +26,7 @@ const struct scenario scenarios[] = {
 		.cause = "cold-start",
 		.recording = asset_cold_start_sql,
 		.fault_s = 6,
-		.train = { "--cold", "2000" },
+		.train = { "--cold", "300" },
 		.knob = { "SIM_DRIVER", "1", "SIM_INIT_MS", "900", "CUDA_CACHE_DISABLE", "1" },
 	},
 	{

@@ -74,7 +74,8 @@ made=$(($(launched "$seen_to") - $(launched "$begun")))
 seen=$(sql "SELECT coalesce(sum(calls), 0) FROM op_totals WHERE op = 'cuLaunchKernel'")
 estimated=$(sql "SELECT coalesce(sum(calls), 0) FROM shed WHERE what = 'launches'")
 note "ns of CPU a launch: $first_off untraced, $first_on traced; $made made, $seen seen, $estimated estimated"
-at_most "storm: percent dearer for the program while traced" $((100 * first_on / first_off - 100)) 5
+# 1, and what two spans of a shared machine differ by; without a limit it is more than 80: see below.
+at_most "storm: percent dearer for the program while traced" $((100 * first_on / first_off - 100)) 8
 near "storm: seen and estimated make the whole" $((seen + estimated)) "$made" 40
 is "storm: shed within 2 s" "$(sql "SELECT min(from_ns) < $begun + 2000000000 FROM shed")" 1
 at_most "storm: cost after that by our own account, in 1/100 percent" \

@@ -72,11 +72,13 @@ def forward(model, x, fault):
 def main():
     fault, seconds, file = sys.argv[1], float(sys.argv[2]), sys.argv[3]
     torch.manual_seed(0)
-    width = 1536 if fault == "sync-too-often" else 256  # the GPU has something to do while the host goes on
+    # The GPU has something to do while the host goes on.
+    width = {"sync-too-often": 1536, "alloc-churn": 2048}.get(fault, 256)
     model = nn.Sequential(nn.Linear(256, width), *[nn.Linear(width, width) for _ in range(8)],
                           nn.Linear(width, 10)).cuda()
     opt = torch.optim.SGD(model.parameters(), lr=1e-3)
-    fixed = torch.randn(16, 64, 256), torch.randint(0, 10, (16, 64))
+    batch = 64 if fault == "alloc-churn" else 16
+    fixed = torch.randn(batch, 64, 256), torch.randint(0, 10, (batch, 64))
     batches = endless(fixed)
     if fault == "data-loader":
         batches = iter(DataLoader(Slow(), batch_size=16 // 8, num_workers=1))

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loops of test/gpu/overhead, and what their windows say.
 
-usage: overhead.py launch-bound|gpu-bound SECONDS     a window of SECONDS for each line of stdin
-       overhead.py report FILE KIND                   lines "VARIANT MS LAUNCHES": medians and intervals
+usage: overhead.py launch-bound|gpu-bound STEPS     works until it is stopped; a line "START SECONDS" for each
+                                                    step goes to the file STEPS
+       overhead.py report STEPS WINDOWS KIND        WINDOWS has lines "VARIANT FROM TO"
 """
+import bisect
 import random
 import statistics
 import sys
@@ -49,20 +51,28 @@ def gpu_bound():
     return step, 4
 
 
-def run(kind, seconds):
+def run(kind, path):
     step, warm = {"launch-bound": launch_bound, "gpu-bound": gpu_bound}[kind]()
     for i in range(warm):
         step(i)
     print("warm", flush=True)
-    for n, _ in enumerate(sys.stdin, 1):
-        took = []
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end:
-            start = time.perf_counter()
-            step(len(took))
-            took.append(time.perf_counter() - start)
-        # The mean, not the median: a limit that is kept by looking now and then shows in some steps only.
-        print(f"window {n} {1e3 * statistics.fmean(took):.5f} {1e3 * statistics.median(took):.5f}", flush=True)
+    with open(path, "w", buffering=1 << 16) as out:
+        told = i = 0
+        while True:
+            at, start = time.time(), time.perf_counter()
+            step(i)
+            out.write(f"{at:.6f} {time.perf_counter() - start:.7f}\n")
+            i += 1
+            if at - told > 0.5:
+                out.flush()
+                told = at
+
+
+def step_time(took):
+    """The mean, since a limit that is kept by looking now and then shows in some steps only; but what takes
+    half as long again is not ours: a hit costs a few percent of a step at most."""
+    most = 1.5 * statistics.median(took)
+    return statistics.fmean(min(t, most) for t in took)
 
 
 def interval(values):
@@ -72,37 +82,49 @@ def interval(values):
     return statistics.median(values), medians[100], medians[3899]
 
 
-def report(path, kind):
-    rows = [line.split() for line in open(path)]
+def read_windows(steps, windows):
+    at, took = [], []
+    for line in open(steps):
+        if len(line.split()) == 2 and line.endswith("\n"):
+            a, t = map(float, line.split())
+            at.append(a)
+            took.append(t)
+    rows = []
+    for variant, start, end in (line.split() for line in open(windows)):
+        part = took[bisect.bisect(at, float(start)):bisect.bisect(at, float(end)) - 1]
+        if len(part) > 1:
+            rows.append((variant, step_time(part)))
+    return rows
+
+
+def report(steps, windows, kind):
+    rows = read_windows(steps, windows)
     base = [i for i, row in enumerate(rows) if row[0] == "nothing"]
-    print(f"== {kind}: {statistics.median(float(rows[i][1]) for i in base):.3f} ms a step untraced, "
-          f"{len(base)} rounds")
+    print(f"== {kind}: {1e3 * statistics.median(rows[i][1] for i in base):.3f} ms a step untraced, "
+          f"{len(base)} windows")
     dearer = {}
-    for variant in dict.fromkeys(row[0] for row in rows):
+    for i, (variant, took) in enumerate(rows):
         if variant == "nothing":
             continue
-        dearer[variant] = []
-        for i, row in enumerate(rows):
-            if row[0] != variant:
-                continue
-            beside = [min((b for b in base if b < i), key=lambda b: i - b)]
-            beside += [b for b in base if b > i][:1]
-            off = statistics.fmean(float(rows[b][1]) for b in beside)
-            dearer[variant].append(100 * (float(row[1]) / off - 1))
-        mid, low, high = interval(dearer[variant])
-        print(f"{variant:10} step time {mid:+6.2f} %  (95 % interval {low:+.2f} .. {high:+.2f}, "
-              f"{len(dearer[variant])} windows)")
-    noise = [100 * (float(rows[b][1]) / float(rows[a][1]) - 1) for a, b in zip(base, base[1:])]
+        beside = [b for b in base if b < i][-1:] + [b for b in base if b > i][:1]
+        off = statistics.fmean(rows[b][1] for b in beside)
+        dearer.setdefault(variant, []).append(100 * (took / off - 1))
+    for variant, values in dearer.items():
+        print("{:10} step time {:+6.2f} %  (95 % interval {:+.2f} .. {:+.2f}, {} windows)".format(
+            variant, *interval(values), len(values)))
+    noise = [100 * (rows[b][1] / statistics.fmean((rows[a][1], rows[c][1])) - 1)
+             for a, b, c in zip(base, base[1:], base[2:])]
     if len(noise) > 1:
-        print("nothing    against the next nothing {:+.2f} %  ({:+.2f} .. {:+.2f}): the noise".format(*interval(noise)))
-    if "empty" in dearer and "no-limit" in dearer:
-        ours, floor = interval(dearer["no-limit"])[0], interval(dearer["empty"])[0]
-        print("no limit against an empty probe: " + (f"{ours / floor:.2f} times" if floor > 0.5 else
-                                                     "not to be told, that costs less than the noise"))
+        print("nothing    beside nothing {:+.2f} %  ({:+.2f} .. {:+.2f}): the noise".format(*interval(noise)))
+    for ours, floor, what in ("no-limit", "empty", "an empty probe at launches"), ("no-limit", "session", "an empty session"):
+        if ours in dearer and floor in dearer:
+            a, b = interval(dearer[ours])[0], interval(dearer[floor])[0]
+            print(f"{ours} against {what}: " + (f"{a / b:.2f} times" if b > 0.5 else
+                                                "not to be told, that costs less than the noise"))
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "report":
-        report(sys.argv[2], sys.argv[3])
+        report(*sys.argv[2:5])
     else:
-        run(sys.argv[1], float(sys.argv[2]))
+        run(sys.argv[1], sys.argv[2])
