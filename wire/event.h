@@ -188,7 +188,7 @@ struct beat {
 
 #define BEAT_OP(b) ((b)&0xffff)
 #define TAPES 48 /* threads whose rhythm is kept */
-#define BEATS 4096 /* per tape, a power of two */
+#define BEATS 2048 /* per tape, a power of two */
 
 struct tape {
 	__u32 serial; /* 0: free */

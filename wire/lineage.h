@@ -91,7 +91,7 @@ struct lineage_flow {
 
 _Static_assert(sizeof(struct lineage_flow) % 64 == 0, "whole cache lines");
 
-#define LINEAGE_FLOWS 8192 /* a power of two */
+#define LINEAGE_FLOWS 4096 /* a power of two */
 
 /* What the ring carries. */
 enum lineage_kind { LINEAGE_EVENT = 1, LINEAGE_WAKE = 2, LINEAGE_NAME = 3 };

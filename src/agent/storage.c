@@ -310,6 +310,9 @@ static void store_flows(struct storage *s)
 		fold(folded, &s->flows[i]);
 	hash_each(folded, store_folded, s);
 	hash_free(folded);
+	free(s->flows); /* so many are rare, and large */
+	s->flows = NULL;
+	s->flow_count = s->flow_cap = 0;
 }
 
 /* Requests without a file have accounts of their own, which say so: nothing of them is lost. */

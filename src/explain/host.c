@@ -26,7 +26,7 @@
 #define SYNCS_MIN                                                                                  \
 	500 /* per second, short ones; or so many of any length, if the GPU is idle beside them: */
 #define SYNCS_LONG_MIN 100
-#define SYNC_PER_LAUNCH 0.3
+#define SYNC_PER_LAUNCH 0.15 /* PyTorch makes two or three launches for an operation */
 #define SYNC_COST_MIN_PCT 10.0
 #define QUIET_NS 2000000000ull
 

@@ -129,9 +129,9 @@ static void add_looks(const struct thread_facts *t, const struct finding *found,
 static const struct {
 	enum cause_id cause;
 	uint32_t places;
-	bool count; /* how many, not how long: they are not timed */
+	bool count; /* how many, not how long: they are not timed, or it is their number */
 } call_causes[] = {
-	{ CAUSE_sync_too_often, 1u << CLASS_SYNC, false },
+	{ CAUSE_sync_too_often, 1u << CLASS_SYNC, true },
 	{ CAUSE_copy_bound, 1u << CLASS_COPY, false },
 	{ CAUSE_alloc_churn, 1u << CLASS_ALLOC | 1u << CLASS_FREE, false },
 	{ CAUSE_cold_start, 1u << CLASS_INIT | 1u << CLASS_MODULE, false },
@@ -164,7 +164,7 @@ static int on_call_stack(const struct call_stack_info *row, void *arg)
 		    row->first_ns < found->first_ns - min_u64(found->first_ns, 1000000000) ||
 		    !(call_causes[r].places >> class & 1))
 			continue;
-		tally(&q->of[i], row->stack, call_causes[r].count ? row->calls : row->ns);
+		tally(&q->of[i], row->stack, call_causes[r].count ? row->fair : row->ns);
 	}
 	return 0;
 }

@@ -41,7 +41,7 @@ bool rule_sync_too_often(const struct facts *f, const struct thread_facts *first
 					   .own_ns = stopping,
 					   .own_guilt = true,
 					   .no_waits = true,
-					   .share_min_pct = 10,
+					   .share_min_pct = 5,
 					   .states = ~0u,
 					   .places = 1u << CLASS_SYNC };
 	struct measured m;

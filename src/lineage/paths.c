@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "lineage/lineage_int.h"
 
-#define PATHS_MAX 32768 /* then those that nobody asked for lately are forgotten */
+#define PATHS_MAX 8192 /* then those that nobody asked for lately are forgotten */
 #define LATELY_NS (120 * 1000000000ull)
 #define MOUNTS_NS 1000000000ull /* the table is read again for an unknown disk, no sooner */
 #define MOUNTS_OLD_NS (30 * 1000000000ull)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* nvcc's stubs: which kernel is it that a handle stands for? See native_stubs(). */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -27,6 +28,39 @@ size_t stub_loads(const uint8_t *code, size_t len, uint64_t end, uint64_t *ret, 
 	return n;
 }
 
+/*
+ * nvcc has symbols of its own for lambdas, which no demangler knows: then the name alone, without what
+ * it is a template of. False: it does not begin as a symbol does.
+ */
+static bool short_name(const char *symbol, char *dst, size_t cap)
+{
+	const char *s = symbol + 2;
+	size_t used = 0;
+
+	if (!starts_with(symbol, "_Z"))
+		return false;
+	s += *s == 'N'; /* nested */
+	for (;;) {
+		unsigned long len;
+		char *end;
+
+		s += *s == 'L'; /* static */
+		if (*s < '1' || *s > '9')
+			break;
+		len = strtoul(s, &end, 10);
+		if (len > strlen(end))
+			return false;
+		used += (size_t)snprintf(dst + used, cap - used, "%s%.*s", used ? "::" : "", (int)len,
+					 end);
+		if (used >= cap)
+			return false;
+		s = end + len;
+	}
+	if (used && *s == 'I')
+		snprintf(dst + used, cap - used, "<...>");
+	return used;
+}
+
 bool stub_kernel(const char *symbol, char *dst, size_t cap)
 {
 	static const char before[] = "_ZZ", behind[] = "E8__handle", mark[] = "__device_stub_";
@@ -46,7 +80,7 @@ bool stub_kernel(const char *symbol, char *dst, size_t cap)
 	memmove(plain, plain + sizeof(mark) - 1, strlen(plain + sizeof(mark) - 1) + 1);
 	plain[strcspn(plain, "(")] = '\0';
 	names_demangle(plain, dst, cap);
-	return dst[0];
+	return !streq(dst, plain) || short_name(plain, dst, cap);
 }
 
 static bool read_memory(uint32_t pid, uint64_t addr, void *dst, size_t size)

@@ -149,6 +149,7 @@ static int call_stack_row(sqlite3_stmt *stmt, void *arg)
 		.stack = column_bits(stmt, 4),
 		.calls = column_u64(stmt, 5),
 		.ns = column_u64(stmt, 6),
+		.fair = column_u64(stmt, 7),
 	};
 	struct to *to = arg;
 
@@ -195,7 +196,7 @@ static int block_kind(const struct packed_kind *kind, void *arg)
 	b->info.symbol = names->symbol;
 	b->info.class = names->class;
 	b->info.stack = kind->stack;
-	b->info.calls = (uint64_t)store_number(kind->calls);
+	b->info.calls = b->info.fair = (uint64_t)store_number(kind->calls);
 	b->info.ns = (uint64_t)store_number(kind->ns);
 	return ((int (*)(const struct call_stack_info *, void *))b->to->fn)(&b->info, b->to->arg);
 }
@@ -237,7 +238,8 @@ int store_each_call_stack(struct store *s, struct window w,
 	sqlite3_stmt *stmt;
 	int err = store_query(s,
 			      "SELECT thread, symbol, class, min(start_ns), stack, count(*),"
-			      " total(dur_ns) FROM call JOIN op ON op.id=call.op"
+			      " total(dur_ns), total(because & 12 <> 0) FROM call"
+			      " JOIN op ON op.id=call.op"
 			      " WHERE start_ns >= ?1 AND start_ns <= ?2"
 			      " GROUP BY thread, op, stack, start_ns / 1000000000",
 			      w, &stmt);

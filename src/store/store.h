@@ -429,6 +429,7 @@ struct call_stack_info {
 	int64_t thread;
 	const char *symbol, *class;
 	uint64_t first_ns, stack, calls, ns;
+	uint64_t fair; /* of calls: not for being slow, so that they stand for all */
 };
 int store_each_call_stack(struct store *s, struct window w,
 			  int (*fn)(const struct call_stack_info *, void *), void *arg);

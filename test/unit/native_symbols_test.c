@@ -44,6 +44,11 @@ TEST(native_stubs_have_the_kernel_in_their_variable)
 	CHECK_STR(plain, "saxpy<float>");
 	CHECK(stub_kernel("_ZZ24__device_stub__Z5plainPfPfE8__handle", plain, sizeof(plain)));
 	CHECK_STR(plain, "plain");
+	/* Lambdas as nvcc writes them. */
+	CHECK(stub_kernel("_ZZL62__device_stub__ZN2at6nativeL11elementwiseILi2EUnvhdl0_0EEviT1_iR3fooE8"
+			  "__handle",
+			  plain, sizeof(plain)));
+	CHECK_STR(plain, "at::native::elementwise<...>");
 	CHECK(!stub_kernel("_ZZL36__device_stub__Z5saxpyIfEviT_PS0_S1_ifPfS_E5__tmp", plain,
 			   sizeof(plain)));
 	CHECK(!stub_kernel("_ZZE8__handle", plain, sizeof(plain)));

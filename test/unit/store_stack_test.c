@@ -178,15 +178,16 @@ static int keep_call(const struct call_stack_info *row, void *arg)
 	char *text = arg;
 	size_t at = strlen(text);
 
-	snprintf(text + at, 512 - at, "%s %s %llu %lld %llu %llu;", row->symbol, row->class,
+	snprintf(text + at, 512 - at, "%s %s %llu %lld %llu %llu %llu;", row->symbol, row->class,
 		 (unsigned long long)(row->first_ns - (uint64_t)BOOT_NS), (long long)row->stack,
-		 (unsigned long long)row->calls, (unsigned long long)row->ns);
+		 (unsigned long long)row->calls, (unsigned long long)row->ns,
+		 (unsigned long long)row->fair);
 	return 0;
 }
 
 STORE_TEST(store_sums_calls_by_stack_and_second)
 {
-	struct record rec = { .op = &op_table[OP_cudaFree], .stack = FORWARD, .dur_ns = 10 };
+	struct record rec = { .op = &op_table[OP_cudaFree], .stack = FORWARD, .dur_ns = 10, .because = BECAUSE_SAMPLED };
 	struct window w = { 0, 0 };
 	char got[512] = "";
 	int64_t thread = 0;
@@ -198,10 +199,11 @@ STORE_TEST(store_sums_calls_by_stack_and_second)
 		CHECK(!store_call(store, thread, &rec, NULL));
 	}
 	rec.stack = NO_STACK_lost;
+	rec.because = BECAUSE_SLOW;
 	CHECK(!store_call(store, thread, &rec, NULL));
 	CHECK(!store_each_call_stack(store, w, keep_call, got));
-	CHECK_STR(got, "cudaFree free 0 -5 2 20;cudaFree free 1000000000 -5 2 20;"
-		       "cudaFree free 1500000000 6 1 10;");
+	CHECK_STR(got, "cudaFree free 0 -5 2 20 2;cudaFree free 1000000000 -5 2 20 2;"
+		       "cudaFree free 1500000000 6 1 10 0;");
 	return 0;
 }
 
