@@ -351,7 +351,8 @@ static void find_symbols(struct kernels *k)
 		const char *symbol = q.name[i].func, *stub = q.stub[i].func;
 
 		log_debug("kernel %#llx of pid %u: '%s' in '%s', stub '%s'",
-			  (unsigned long long)q.name[i].addr, q.pid, symbol, q.name[i].module, stub);
+			  (unsigned long long)q.name[i].addr, q.pid, symbol, q.name[i].module,
+			  stub);
 		q.of[i]->asked = true;
 		if (!symbol[0] && !stub[0])
 			continue;

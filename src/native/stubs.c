@@ -50,8 +50,8 @@ static bool short_name(const char *symbol, char *dst, size_t cap)
 		len = strtoul(s, &end, 10);
 		if (len > strlen(end))
 			return false;
-		used += (size_t)snprintf(dst + used, cap - used, "%s%.*s", used ? "::" : "", (int)len,
-					 end);
+		used += (size_t)snprintf(dst + used, cap - used, "%s%.*s", used ? "::" : "",
+					 (int)len, end);
 		if (used >= cap)
 			return false;
 		s = end + len;

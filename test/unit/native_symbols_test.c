@@ -45,9 +45,10 @@ TEST(native_stubs_have_the_kernel_in_their_variable)
 	CHECK(stub_kernel("_ZZ24__device_stub__Z5plainPfPfE8__handle", plain, sizeof(plain)));
 	CHECK_STR(plain, "plain");
 	/* Lambdas as nvcc writes them. */
-	CHECK(stub_kernel("_ZZL62__device_stub__ZN2at6nativeL11elementwiseILi2EUnvhdl0_0EEviT1_iR3fooE8"
-			  "__handle",
-			  plain, sizeof(plain)));
+	CHECK(stub_kernel(
+		"_ZZL62__device_stub__ZN2at6nativeL11elementwiseILi2EUnvhdl0_0EEviT1_iR3fooE8"
+		"__handle",
+		plain, sizeof(plain)));
 	CHECK_STR(plain, "at::native::elementwise<...>");
 	CHECK(!stub_kernel("_ZZL36__device_stub__Z5saxpyIfEviT_PS0_S1_ifPfS_E5__tmp", plain,
 			   sizeof(plain)));
@@ -61,10 +62,9 @@ TEST(native_stubs_have_the_kernel_in_their_variable)
 TEST(native_stubs_load_their_variable)
 {
 	/* mov 0x39e0(%rip), %rdi; mov -8(%rip), %r9; mov 8(%rsp), %rdi; mov 1(%rip), %edi; call */
-	static const uint8_t code[] = { 0x48, 0x8b, 0x3d, 0xe0, 0x39, 0,    0,    0x4c, 0x8b,
-					0x0d, 0xf8, 0xff, 0xff, 0xff, 0x48, 0x8b, 0x7c, 0x24,
-					0x08, 0x8b, 0x3d, 1,    0,    0,    0,    0xe8, 0,
-					0,    0,    0 };
+	static const uint8_t code[] = { 0x48, 0x8b, 0x3d, 0xe0, 0x39, 0,    0,    0x4c, 0x8b, 0x0d,
+					0xf8, 0xff, 0xff, 0xff, 0x48, 0x8b, 0x7c, 0x24, 0x08, 0x8b,
+					0x3d, 1,    0,    0,    0,    0xe8, 0,    0,    0,    0 };
 	uint64_t found[4] = { 0 };
 
 	CHECK_U64(stub_loads(code, sizeof(code), 0x1661 + sizeof(code), found, 4), 2);

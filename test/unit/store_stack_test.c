@@ -187,7 +187,10 @@ static int keep_call(const struct call_stack_info *row, void *arg)
 
 STORE_TEST(store_sums_calls_by_stack_and_second)
 {
-	struct record rec = { .op = &op_table[OP_cudaFree], .stack = FORWARD, .dur_ns = 10, .because = BECAUSE_SAMPLED };
+	struct record rec = { .op = &op_table[OP_cudaFree],
+			      .stack = FORWARD,
+			      .dur_ns = 10,
+			      .because = BECAUSE_SAMPLED };
 	struct window w = { 0, 0 };
 	char got[512] = "";
 	int64_t thread = 0;
