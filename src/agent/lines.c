@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/util.h"
 #include "native/native.h"
@@ -29,11 +29,8 @@ struct lines {
 /* For what did not fit into a record. The process may be gone, or be another by now: that is checked. */
 static bool read_process(void *arg, uint32_t pid, uint64_t addr, void *dst, size_t size)
 {
-	struct iovec to = { dst, size };
-	struct iovec from = { (void *)(uintptr_t)addr, size }; // NOLINT(performance-no-int-to-ptr)
-
 	(void)arg;
-	return process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == (ssize_t)size;
+	return file_read_memory(pid, addr, dst, size);
 }
 
 static void begin(struct lines *l)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -54,4 +55,13 @@ int file_read_at(int dirfd, const char *path, char *buf, size_t cap, size_t *ret
 int file_read(const char *path, char *buf, size_t cap, size_t *ret_len)
 {
 	return file_read_at(AT_FDCWD, path, buf, cap, ret_len);
+}
+
+bool file_read_memory(uint32_t pid, uint64_t addr, void *dst, size_t size)
+{
+	struct iovec to = { .iov_base = dst, .iov_len = size };
+	struct iovec from = { .iov_len = size };
+
+	memcpy(&from.iov_base, &addr, sizeof(addr)); /* never used as a pointer here */
+	return process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == (ssize_t)size;
 }

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
+#include "base/file.h"
 #include "base/util.h"
 #include "native/native_int.h"
 
@@ -83,13 +83,6 @@ bool stub_kernel(const char *symbol, char *dst, size_t cap)
 	return !streq(dst, plain) || short_name(plain, dst, cap);
 }
 
-static bool read_memory(uint32_t pid, uint64_t addr, void *dst, size_t size)
-{
-	struct iovec to = { dst, size }, from = { (void *)(uintptr_t)addr, size };
-
-	return process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == (ssize_t)size;
-}
-
 bool stub_variable(uint32_t pid, const struct native_stub *stub, uint64_t *ret)
 {
 	uint64_t load[LOADS_TRIED], value;
@@ -97,12 +90,12 @@ bool stub_variable(uint32_t pid, const struct native_stub *stub, uint64_t *ret)
 	size_t n;
 
 	if (stub->site < sizeof(code) ||
-	    !read_memory(pid, stub->site - sizeof(code), code, sizeof(code)))
+	    !file_read_memory(pid, stub->site - sizeof(code), code, sizeof(code)))
 		return false;
 	n = stub_loads(code, sizeof(code), stub->site, load, LOADS_TRIED);
 	for (size_t i = 0; i < n; i++) {
 		*ret = load[i];
-		if (read_memory(pid, load[i], &value, sizeof(value)) && value == stub->handle)
+		if (file_read_memory(pid, load[i], &value, sizeof(value)) && value == stub->handle)
 			return true;
 	}
 	return false;

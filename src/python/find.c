@@ -2,9 +2,9 @@
 /* The interpreter of a process: which file it is in, and whether it can be walked. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/util.h"
 #include "capture/maps.h"
 #include "python/python_int.h"
@@ -21,12 +21,8 @@ struct search {
 static bool read_process(void *arg, uint64_t addr, void *dst, size_t size)
 {
 	const int *pid = arg;
-	struct iovec to = { .iov_base = dst, .iov_len = size };
-	/* The address is one of another process: never used as a pointer here. */
-	struct iovec from = { .iov_len = size };
 
-	memcpy(&from.iov_base, &addr, sizeof(addr));
-	return process_vm_readv(*pid, &to, 1, &from, 1, 0) == (ssize_t)size;
+	return file_read_memory((uint32_t)*pid, addr, dst, size);
 }
 
 struct lookup {

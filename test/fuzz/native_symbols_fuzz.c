@@ -52,7 +52,8 @@ static void demangle(const uint8_t *data, size_t len)
 	need(strlen(plain) < sizeof(plain));
 	symbol[1] = 'Z';
 	symbol[2] = 'Z';
-	strcpy(symbol + min_u64(part + 2, sizeof(symbol) - 11), "E8__handle");
+	part = (size_t)min_u64(part + 2, sizeof(symbol) - 11);
+	str_copy(symbol + part, sizeof(symbol) - part, "E8__handle");
 	if (stub_kernel(symbol, plain, sizeof(plain)))
 		need(strlen(plain) < sizeof(plain));
 }
