@@ -438,8 +438,8 @@ int agent_stop(struct agent *a)
 
 	count_sites(a);
 	a->stopped_ns = clock_boot_ns();
-	capture_detach(
-		a->capture); /* first: the kernel takes longest for it, beside what follows */
+	/* First: the kernel takes longest for it, beside what follows. */
+	capture_detach(a->capture);
 	storage_detach(a->storage);
 	tagging_stop(a->tagging);
 	tick(a); /* most of the work, while the kernel takes its time */

@@ -491,7 +491,7 @@ void native_symbols(struct native *n, uint32_t pid, struct native_name *name, si
 	end_call(n);
 }
 
-/* All stubs of one file among stub[first..count); the rest has image NULL already. */
+/* All stubs of one file among stub[first..count); those that are done have no image any more. */
 static void name_stubs(struct native *n, struct want *want, struct native_stub *stub, size_t first,
 		       size_t count)
 {
