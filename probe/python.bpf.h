@@ -12,6 +12,7 @@
 
 #define PY_3_10 0x30a
 #define PY_3_11 0x30b
+#define PAGE 4096ull
 #define WALK_SHARE 128 /* looks at stops take no more than this part of the thread's time, */
 #define WALK_BURST_NS 2000000 /* ... but so much at once */
 
@@ -95,6 +96,8 @@ static __always_inline __u8 *look_at_frame(struct walk *w, const struct py_layou
 	if (off >= WINDOW || off + need > v->len) {
 		v->len = WINDOW + FRAME_MAX / 2;
 		v->from = w->frame - (WINDOW - FRAME_MAX / 2);
+		if (v->from < (w->frame & ~(PAGE - 1)))
+			v->from = w->frame & ~(PAGE - 1); /* what is before it may not be there */
 		if (l->version < PY_3_11 ||
 		    bpf_probe_read_user(v->bytes, WINDOW + FRAME_MAX / 2, (void *)v->from)) {
 			v->from = w->frame;
