@@ -114,6 +114,7 @@ static __noinline int send(struct thread *t, const struct span *span, __u32 beca
 	return 0;
 }
 
+/* u: NULL if it is short enough not to be asked for. */
 static __always_inline __u32 worth_sending(const struct tally *y, const struct usual *u, __u64 dur,
 					   __s64 ret)
 {
@@ -121,9 +122,9 @@ static __always_inline __u32 worth_sending(const struct tally *y, const struct u
 
 	if (record_all)
 		because |= BECAUSE_ALL;
-	if (dur >= slow_ns && u->n < USUAL_MIN)
+	if (u && dur >= slow_ns && u->n < USUAL_MIN)
 		because |= BECAUSE_COLD;
-	else if (dur >= slow_ns && dur >= 3 * u->ns)
+	else if (u && dur >= slow_ns && dur >= 3 * u->ns)
 		because |= BECAUSE_SLOW;
 	if (y->done == 1 && y->op != OP_GAP)
 		because |= BECAUSE_FIRST;
@@ -150,12 +151,24 @@ static __always_inline bool settle(struct thread *t, struct tally *y, const stru
 	return true;
 }
 
+#define LEARN_EVERY 8
+
+/*
+ * Nearly all gaps are those inside a run of equal launches. Their usual length is learned from some of
+ * them, which the clock draws: none is preferred, and the others need not look for it.
+ */
+static __always_inline bool drawn(const struct thread *t, const struct span *span)
+{
+	return span->op != OP_GAP || t->gap_after != span->aux || span->blind ||
+	       !(t->now.ns & (LEARN_EVERY - 1));
+}
+
 /* A timed span is over: count all of it, send it if it deserves a row of its own. Was it sent? */
 static __always_inline bool finish(struct thread *t, struct tally *y, struct span *span)
 {
 	const struct snap *from = span->from;
 	__u64 dur = t->now.ns - from->ns;
-	struct usual *u;
+	struct usual *u = NULL;
 	__u32 because;
 
 	y->done++;
@@ -176,15 +189,16 @@ static __always_inline bool finish(struct thread *t, struct tally *y, struct spa
 	}
 	if (span->frame)
 		u = usual_of(t, span->op, span->frame->bytes, span->frame->site);
-	else
+	else if (dur >= SHORT_NS || dur >= slow_ns || drawn(t, span))
 		u = usual_of(t, span->op, span->blind ? 2 : 0, /* a kind of its own */
 			     (__u64)t->gap_after << 16 | span->aux);
 	because = worth_sending(y, u, dur, span->ret);
 	/* Where launches are hidden to the end, nobody knows whether it made any. */
 	if (t->settled && dur >= slow_ns && !(span->blind && launches_hidden()))
 		because |= BECAUSE_OPEN;
-	span->usual_ns = u->n < USUAL_MIN ? 0 : u->ns;
-	learn(u, dur);
+	span->usual_ns = u && u->n >= USUAL_MIN ? u->ns : 0;
+	if (u && drawn(t, span))
+		learn(u, dur);
 	return settle(t, y, span, because);
 }
 
@@ -300,6 +314,20 @@ static __always_inline struct work_on launched_in_run(struct thread *t, struct p
 	return work;
 }
 
+static __always_inline void add_bytes(struct thread *t, struct pt_regs *ctx, __u64 op,
+				      struct tally *y)
+{
+	__u64 reg[8] = REG_ARGS(ctx);
+	struct frame *f = &t->counted;
+
+	f->bytes = argument(reg, REG_SP(ctx), op_args[SLOT(op)].size);
+	if (shapes[SLOT(op)].unit)
+		take_shape(ctx, op, f);
+	y->bytes += f->bytes;
+	if (t->depth)
+		y->nested_bytes += f->bytes;
+}
+
 /* An op that is only counted: its duration belongs to the gap that follows. */
 static __always_inline int on_count(struct pt_regs *ctx)
 {
@@ -315,16 +343,16 @@ static __always_inline int on_count(struct pt_regs *ctx)
 		count(late);
 		return 0;
 	}
-	tick(t);
+	tick_launch(t);
 	if (t->depth)
 		drop_dead_frames(t, REG_SP(ctx));
 	span.depth = t->depth;
-	if (!t->depth && op_classes[SLOT(op)] == CLASS_LAUNCH) {
+	if (!t->depth && op_classes[SLOT(op)] != CLASS_EVENT) {
 		close_gap(t, op);
 		open_gap(t, op);
 		beat(t, op, t->now.ns, 0, launched_in_run(t, ctx, op));
 	}
-	y = tally_of(t, op);
+	y = tally_of_counted(t, op);
 	if (!y)
 		return 0;
 	y->calls++;
@@ -333,12 +361,16 @@ static __always_inline int on_count(struct pt_regs *ctx)
 		y->nested++;
 	if (op_classes[SLOT(op)] == CLASS_LAUNCH)
 		count_kernel(t, ctx, op, cookie & COOKIE_IF_NO_DRIVER);
+	else if (op_classes[SLOT(op)] == CLASS_FILL)
+		add_bytes(t, ctx, op, y);
 	because = (record_all ? BECAUSE_ALL : 0) | (y->done == 1 ? BECAUSE_FIRST : 0) |
 		  (y->done & (sample_every - 1) ? 0 : BECAUSE_SAMPLED);
 	if (because) {
 		__u64 reg[8] = REG_ARGS(ctx), sp = REG_SP(ctx);
 		struct frame *frame = &t->counted;
 
+		if (op_classes[SLOT(op)] != CLASS_FILL)
+			frame->bytes = 0;
 		frame->stream = argument(reg, sp, op_args[SLOT(op)].stream);
 		frame->aux = argument(reg, sp, op_args[SLOT(op)].aux);
 		frame->site = return_address(ctx);
@@ -404,7 +436,7 @@ static __always_inline int on_enter(struct pt_regs *ctx)
 
 static __always_inline int on_return(struct pt_regs *ctx)
 {
-	__u64 op = bpf_get_attach_cookie(ctx) & COOKIE_OP;
+	__u64 cookie = bpf_get_attach_cookie(ctx), op = cookie & COOKIE_OP;
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 	__u64 sp = REG_SP(ctx) - RETURN_POPS;
 	struct span span = {};
@@ -417,8 +449,11 @@ static __always_inline int on_return(struct pt_regs *ctx)
 	drop_dead_frames(t, sp - 1); /* those deeper than the one that returns */
 	depth = t->depth - 1;
 	if (depth >= DEPTH || t->frame[depth].op != op || t->frame[depth].sp != sp) {
-		/* Entered before we attached or after we stopped, or a forked child's copy. */
-		if (!stopped)
+		/*
+		 * Entered before we attached or after we stopped, or a forked child's copy; or one that
+		 * is looked at in the driver.
+		 */
+		if (!stopped && !(cookie & COOKIE_IF_NO_DRIVER))
 			count(loss[LOSS_no_entry]);
 		return 0;
 	}

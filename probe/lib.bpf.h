@@ -137,7 +137,11 @@ struct thread {
 	__u32 pad2;
 	__u64 walk_at; /* when this was so much, ... */
 	__s64 walk_credit; /* ... in ns, for looks at its Python stack */
-	/* Above: written by the scheduler probes. Below: by the call probes, on the thread itself. */
+	/*
+	 * Above: written by the scheduler probes. Below: by the call probes, on the thread itself; what a
+	 * launch touches comes first, on as few cache lines as can be. (The kernel puts us 8 bytes behind
+	 * the beginning of one.)
+	 */
 	__u32 depth;
 	__u32 in_gap; /* a gap is open: it began at `gap` */
 	__u32 run_as; /* STATE_RUN, or what running means at the moment: STATE_GC, STATE_RECLAIM */
@@ -145,23 +149,27 @@ struct thread {
 	__u64 beat_head; /* beats begun */
 	__u32 beat_op;
 	__u32 beat_stream; /* of the run, as read last, */
-	__u32 beat_skipped; /* ... and how many launches were not looked at since */
+	__u16 beat_skipped; /* ... and how many launches were not looked at since */
+	__u16 counted_op,
+		counted_tally; /* of the last op that was only counted; tally: as in `tally` */
+	__u16 gap_tally;
 	__u32 gap_after; /* the op that the present gap follows */
 	__u32 gap_era; /* launch_era when it began */
-	__u32 overlays; /* collections or reclaims inside each other */
-	__u64 overlay_ns; /* when the outermost one began */
-	__u64 stack; /* Python's, at the call that was sent last */
 	__u64 gap_wait_ns; /* not running in the gap that was closed last */
-	__u64 stub, stub_sp,
-		stub_site; /* the runtime's launch that was seen last: see kernels.bpf.h */
-	__u64 failed_bytes; /* of its last allocation that failed; 0: none, or it went well since */
-	__u32 failed_frees; /* ... and what it has freed since */
-	__u32 device; /* that it chose last, + 1; 0: not seen */
+	__u64 stub; /* the runtime's launch that was seen last: see kernels.bpf.h */
 	__u64 settled; /* at the end of the trace: process and thread, as not it but we write this */
+	__u64 stack; /* Python's, at the call that was sent last */
 	__u64 irq_read, steal_read; /* the CPU's counters, at `now` */
 	__u64 seen_run, seen_irq, seen_steal; /* the scheduler's sums, as far as in `now` */
 	struct snap now; /* advanced at each call event */
 	struct snap gap;
+	__u64 stub_sp, stub_site;
+	__u64 failed_bytes; /* of its last allocation that failed; 0: none, or it went well since */
+	__u32 failed_frees; /* ... and what it has freed since */
+	__u32 device; /* that it chose last, + 1; 0: not seen */
+	__u32 overlays; /* collections or reclaims inside each other */
+	__u32 pad3;
+	__u64 overlay_ns; /* when the outermost one began */
 	__u16 tally[OP_SLOTS]; /* index into `tallies` + 1; 0: none yet */
 	struct usual usual[USUALS];
 	struct frame frame[DEPTH];

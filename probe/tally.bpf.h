@@ -42,14 +42,15 @@ static __noinline __u32 tally_new(struct thread *t, __u32 op)
 	y->op = op;
 	barrier();
 	y->serial = t->serial;
-	t->tally[SLOT(op)] = i + 1;
+	if (op == OP_GAP)
+		t->gap_tally = i + 1;
+	else
+		t->tally[SLOT(op)] = i + 1;
 	return i + 1;
 }
 
-static __always_inline struct tally *tally_of(struct thread *t, __u32 op)
+static __always_inline struct tally *tally_at(struct thread *t, __u32 op, __u32 i)
 {
-	__u32 i = t->tally[SLOT(op)];
-
 	if (!i)
 		i = tally_new(t, op);
 	if (!i) {
@@ -58,6 +59,24 @@ static __always_inline struct tally *tally_of(struct thread *t, __u32 op)
 	}
 	i--;
 	return bpf_map_lookup_elem(&tallies, &i);
+}
+
+static __always_inline struct tally *tally_of(struct thread *t, __u32 op)
+{
+	return tally_at(t, op, op == OP_GAP ? t->gap_tally : t->tally[SLOT(op)]);
+}
+
+/* The same op again and again: it is remembered beside what else a launch touches. */
+static __always_inline struct tally *tally_of_counted(struct thread *t, __u32 op)
+{
+	struct tally *y;
+
+	if (t->counted_op == op && t->counted_tally)
+		return tally_at(t, op, t->counted_tally);
+	y = tally_of(t, op);
+	t->counted_op = op;
+	t->counted_tally = t->tally[SLOT(op)];
+	return y;
 }
 
 /* ---- what is usual ---- */

@@ -94,13 +94,11 @@ static __noinline int retake(struct thread *t)
  * scheduler probes write: it reads, and reads again when a switch came in between. Mostly none
  * did since the last event, and then all of the time was spent running.
  */
-static __always_inline void tick(struct thread *t)
+static __always_inline void advance_now(struct thread *t, struct task_struct *task, __u64 now)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 now = bpf_ktime_get_boot_ns(), ns = now - t->now.ns, part, steal;
+	__u64 ns = now - t->now.ns, part, steal;
 	struct lane *lane = this_lane();
 
-	count_now(t, task);
 	if (!lane || t->now.gen != *(volatile __u64 *)&t->gen || t->state != STATE_RUN) {
 		retake(t);
 		return;
@@ -125,6 +123,28 @@ static __always_inline void tick(struct thread *t)
 	t->now.sum[t->run_as <= STATE_RECLAIM ? t->run_as : STATE_RUN] += ns;
 	t->seen_run += ns;
 	t->now.ns = now;
+}
+
+static __always_inline void tick(struct thread *t)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	count_now(t, task);
+	advance_now(t, task, bpf_ktime_get_boot_ns());
+}
+
+/*
+ * At a launch. The task's own counters are on cache lines of their own: what they have moved by in a
+ * short while is told with the next longer one, or the next call of another kind.
+ */
+static __always_inline void tick_launch(struct thread *t)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 now = bpf_ktime_get_boot_ns();
+
+	if (now - t->now.ns >= SHORT_NS)
+		count_now(t, task);
+	advance_now(t, task, now);
 }
 
 /* Without a switch since `to` was taken only these have moved: spare the cache lines. */

@@ -35,6 +35,6 @@ const char *const class_names[CLASS_COUNT] = {
 	[CLASS_LAUNCH] = "launch", [CLASS_SYNC] = "sync",       [CLASS_COPY] = "copy",
 	[CLASS_ALLOC] = "alloc",   [CLASS_FREE] = "free",       [CLASS_GRAPH] = "graph",
 	[CLASS_MODULE] = "module", [CLASS_COLL] = "collective", [CLASS_P2P] = "p2p",
-	[CLASS_INIT] = "init",     [CLASS_EVENT] = "event",     [CLASS_HANDLE] = "handle",
-	[CLASS_GAP] = "gap",
+	[CLASS_INIT] = "init",     [CLASS_FILL] = "fill",       [CLASS_EVENT] = "event",
+	[CLASS_HANDLE] = "handle", [CLASS_GAP] = "gap",
 };

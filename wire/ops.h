@@ -16,10 +16,11 @@ enum op_id {
 enum op_lib { LIB_CUDART, LIB_CUDA, LIB_NCCL, LIB_COUNT };
 
 /*
- * LAUNCH and EVENT rows are probed at entry only: they are too frequent to pay for a return. All
+ * LAUNCH, FILL and EVENT rows are probed at entry only: they are too frequent to pay for a return. All
  * other classes are timed. A CUDART launch contains the CUDA launch, so it is probed only where no
- * libcuda is mapped: one probe per launch; the same goes for events. EVENT rows only order what others
- * submit, and HANDLE rows make what others use: neither is part of a thread's rhythm.
+ * libcuda is mapped: one probe per launch; the same goes for events, and for fills, which are launches
+ * of a kernel of the driver's. EVENT rows only order what others submit, and HANDLE rows make what
+ * others use: neither is part of a thread's rhythm.
  */
 enum op_class {
 	CLASS_LAUNCH,
@@ -32,6 +33,7 @@ enum op_class {
 	CLASS_COLL,
 	CLASS_P2P,
 	CLASS_INIT,
+	CLASS_FILL,
 	CLASS_EVENT,
 	CLASS_HANDLE,
 	CLASS_GAP,
@@ -66,7 +68,7 @@ extern const char *const class_names[CLASS_COUNT];
 /* Is this row timed, or only counted at entry? */
 static inline int op_timed(enum op_class class)
 {
-	return class != CLASS_LAUNCH && class != CLASS_EVENT;
+	return class != CLASS_LAUNCH && class != CLASS_FILL && class != CLASS_EVENT;
 }
 
 #endif

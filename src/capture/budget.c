@@ -11,7 +11,7 @@
 #define DEBT_MAX 1.0 /* ... or by so many seconds' worth of the limit */
 #define DEBT_CAP 4.0
 
-#define MARGIN 0.8 /* of the room that is left is used */
+#define MARGIN 0.7 /* of the room that is left is used */
 #define CALM 0.7 /* of the limit: what would cost less can be taken back */
 #define LEAST 0.25 /* of the limit is for launches, whatever else costs */
 #define GAIN_MIN 0.1 /* of the limit: less is not worth giving up */

@@ -22,8 +22,9 @@ struct entry {
 	struct links launches; /* runtime launches, where somebody has no driver to see them at */
 	struct links
 		learning; /* the same launches, to learn what they launch; while they are shown */
-	struct site driver_site[OP_COUNT], launch_site[OP_COUNT];
-	size_t driver_sites, launch_sites;
+	struct links copies; /* runtime copies, likewise */
+	struct site driver_site[OP_COUNT], launch_site[OP_COUNT], copy_site[2];
+	size_t driver_sites, launch_sites, copy_sites;
 	int fd; /* of the library, for launches attached later */
 	bool guarded; /* nobody writes to it without our knowing */
 	bool given_up; /* ... somebody wanted to: it is not touched again */
@@ -62,7 +63,7 @@ void libs_learn_of(const struct libs *l, struct entry *e);
 /* ... and here it is not. Runtime launches are probed while some user of this copy has no driver mapped. */
 void libs_update(struct libs *l, struct entry *e);
 
-#define ENTRY_LINKS 4
+#define ENTRY_LINKS 5
 /* All that it has. */
 void entry_links(struct entry *e, struct links *ret[ENTRY_LINKS]);
 

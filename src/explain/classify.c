@@ -23,7 +23,7 @@
 /* Calls that wait until the GPU has done something. The others have business of their own. */
 #define GPU_CALLS                                                                                  \
 	(BIT(CLASS_SYNC) | BIT(CLASS_GRAPH) | BIT(CLASS_COPY) | BIT(CLASS_COLL) | BIT(CLASS_P2P) | \
-	 BIT(CLASS_FREE) | BIT(CLASS_LAUNCH))
+	 BIT(CLASS_FREE) | BIT(CLASS_LAUNCH) | BIT(CLASS_FILL))
 #define COLD_CALLS (BIT(CLASS_INIT) | BIT(CLASS_MODULE))
 
 static bool is(unsigned int value, uint32_t set)

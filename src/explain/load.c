@@ -176,7 +176,7 @@ static void add_call(struct second *s, enum op_class class, const struct op_seco
 		if (STATE_BLOCKED(i) && waits_for_gpu(class))
 			s->gpu_blocked_ns += row->state_ns[i];
 	}
-	if (class == CLASS_LAUNCH)
+	if (class == CLASS_LAUNCH || class == CLASS_FILL)
 		s->launches += row->calls;
 	if (class == CLASS_SYNC)
 		add_sync(s, row);

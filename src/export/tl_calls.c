@@ -258,6 +258,7 @@ static bool gives_work(const struct op *op)
 {
 	switch (op->class) {
 	case CLASS_LAUNCH:
+	case CLASS_FILL:
 	case CLASS_COPY:
 	case CLASS_COLL:
 	case CLASS_P2P:

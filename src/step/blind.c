@@ -41,7 +41,7 @@ size_t blind_beats(struct blind *b, const struct beat *beats, size_t n, struct b
 	for (size_t i = 0; i < n; i++) {
 		struct beat next = beats[i];
 
-		if (class_of(&next) == CLASS_LAUNCH) {
+		if (class_of(&next) == CLASS_LAUNCH || class_of(&next) == CLASS_FILL) {
 			b->wait_ns += next.wait_ns;
 			continue;
 		}

@@ -60,8 +60,9 @@ static bool submits(const struct op *op)
 {
 	if (streq(op->symbol, "ncclGroupStart"))
 		return false;
-	return op->class == CLASS_LAUNCH || op->class == CLASS_COPY || op->class == CLASS_COLL ||
-	       op->class == CLASS_P2P || (op->class == CLASS_GRAPH && strstr(op->symbol, "Launch"));
+	return op->class == CLASS_LAUNCH || op->class == CLASS_FILL || op->class == CLASS_COPY ||
+	       op->class == CLASS_COLL || op->class == CLASS_P2P ||
+	       (op->class == CLASS_GRAPH && strstr(op->symbol, "Launch"));
 }
 
 /* The end of a group submits what its calls have named before: the streams are theirs. */

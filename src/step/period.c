@@ -51,6 +51,7 @@ static struct type type_of(uint32_t op)
 		t.work = true;
 		break;
 	case CLASS_LAUNCH:
+	case CLASS_FILL:
 		t.work = true;
 		break;
 	default:

@@ -18,6 +18,7 @@ static bool submits(const struct beat *b)
 	case CLASS_GRAPH: /* not those that are recorded or made */
 		return strstr(op_of(b)->symbol, "Launch") != NULL;
 	case CLASS_LAUNCH:
+	case CLASS_FILL:
 	case CLASS_COPY:
 	case CLASS_COLL:
 	case CLASS_P2P:

@@ -25,7 +25,7 @@ SELECT id AS op, symbol, class,
 		WHEN lib LIKE 'libcuda%' THEN 4
 		WHEN lib LIKE 'libnccl%' THEN 9
 		ELSE 3 END AS source,
-	class NOT IN ('launch', 'event') AS timed -- the others are only counted
+	class NOT IN ('launch', 'fill', 'event') AS timed -- the others are only counted
 FROM op
 WHERE class <> 'gap';
 

@@ -15,33 +15,40 @@ preload cudaLaunchKernel $count 3
 launch=$caller
 preload cudaMalloc $count 3
 alloc=$caller
+preload cudaMemcpyAsync $count 3
+copy=$caller
 trace
-go "$launch" "$alloc"
+go "$launch" "$alloc" "$copy"
 ends "$launch"
 ends "$alloc"
+ends "$copy"
 untrace
 is "runtime launches" "$(sql "SELECT count(*) FROM op_totals WHERE pid = $launch AND
 	op = 'cudaLaunchKernel'")" 0
 is "driver launches" "$(calls_of "$launch" cuLaunchKernel)" $count
 is "runtime allocations" "$(calls_of "$alloc" cudaMalloc)" $count
 is "driver allocations" "$(calls_of "$alloc" cuMemAlloc_v2)" $count
+is "runtime copies that the driver sees" "$(calls_of "$copy" cudaMemcpyAsync)" 0
+is "driver copies, all of them timed" "$(sql "SELECT sum(calls) || ' ' || sum(done) || ' ' || (sum(total_ns) > 0)
+	FROM op_second JOIN op ON op.id = op JOIN thread ON thread.id = thread JOIN process ON process.id = process
+	WHERE pid = $copy AND symbol LIKE 'cuMemcpy%Async'")" "$count $count 1"
 is "driver opened once" "$(calls_of "$alloc" cuInit)" 1
 
 db=$dir/all.db
 count=1009
-preload cudaMemcpyAsync $count 3
+preload cudaMemcpyPeerAsync $count 3
 trace_with --record-all --ring 16m
 go "$caller"
 ends "$caller"
 untrace
 is "nothing dropped" "$(sql 'SELECT sum(dropped) FROM account')" 0
 is "rows by depth" "$(sql "SELECT symbol, depth, count(*) FROM every_call JOIN op ON op.id = op
-	WHERE symbol IN ('cudaMemcpyAsync', 'cuMemcpyAsync') GROUP BY 1, 2 ORDER BY 1" | tr '\n' ' ')" \
-	"cuMemcpyAsync|1|$count cudaMemcpyAsync|0|$count "
+	WHERE symbol IN ('cudaMemcpyPeerAsync', 'cuMemcpyPeerAsync') GROUP BY 1, 2 ORDER BY 1" | tr '\n' ' ')" \
+	"cuMemcpyPeerAsync|1|$count cudaMemcpyPeerAsync|0|$count "
 is "inner calls inside outer ones" "$(sql "CREATE TEMP TABLE c AS SELECT * FROM every_call;
 	CREATE INDEX temp.c_start ON c(thread, depth, start_ns);
 	SELECT count(*) FROM c AS i JOIN op ON op.id = i.op
-	WHERE symbol = 'cuMemcpyAsync' AND NOT EXISTS (SELECT 1 FROM c AS o WHERE o.depth = 0 AND
+	WHERE symbol = 'cuMemcpyPeerAsync' AND NOT EXISTS (SELECT 1 FROM c AS o WHERE o.depth = 0 AND
 	o.thread = i.thread AND o.start_ns <= i.start_ns AND
 	i.start_ns + i.dur_ns <= o.start_ns + o.dur_ns)")" 0
 

@@ -37,19 +37,22 @@ go "$caller"
 ends "$caller"
 untrace
 grep -v ready "$dir/out.$caller" | tr ' ' '|' | sort >"$dir/asked"
-timed="class NOT IN ('launch', 'event', 'gap')"
+timed="class NOT IN ('launch', 'fill', 'event', 'gap')"
 per_process="JOIN op ON op.id = x.op JOIN thread ON thread.id = x.thread JOIN process ON
 	process.id = process WHERE pid = $caller"
-asked_timed=$(sql "SELECT symbol FROM op WHERE symbol LIKE 'cuda%' AND $timed" | while read -r op; do
+# Those that the runtime hands on are looked at in the driver.
+asked_timed=$(sql "SELECT symbol FROM op WHERE symbol LIKE 'cuda%' AND $timed
+	UNION VALUES ('cudaMemcpyAsync'), ('cudaMemcpyAsync_ptsz')" | while read -r op; do
 	sed -n "s/^$op|\([0-9]*\)|.*/\1/p" "$dir/asked"
 done | awk '{ n += $1 } END { print n }')
-is "outermost calls" "$(sql "SELECT sum(calls) - (SELECT sum(calls) FROM nested_second x $per_process)
+is "outermost calls" "$(sql "SELECT sum(calls) - (SELECT sum(calls) FROM nested_second x $per_process AND $timed)
 	FROM op_second x $per_process AND $timed")" "$asked_timed"
 is "runtime calls inside others" "$(sql "SELECT count(*) FROM nested_second x $per_process AND
 	symbol LIKE 'cuda%'")" 0
-is "launches and events of the runtime" "$(sql "SELECT count(*) FROM op_second x $per_process AND
-	symbol LIKE 'cuda%' AND class IN ('launch', 'event')")" 0
-for op in LaunchKernel LaunchKernel_ptsz EventRecord GraphLaunch; do
+is "launches, fills and events of the runtime" "$(sql "SELECT count(*) FROM op_second x $per_process AND
+	symbol LIKE 'cuda%' AND class IN ('launch', 'fill', 'event')")" 0
+is "copies of the runtime that are handed on" "$(calls_of "$caller" cudaMemcpyAsync)" 0
+for op in LaunchKernel LaunchKernel_ptsz EventRecord GraphLaunch MemcpyAsync MemcpyAsync_ptsz; do
 	is "cu$op" "$(calls_of "$caller" "cu$op")" \
 		"$(sed -n "s/^cuda$op|\([0-9]*\)|.*/\1/p" "$dir/asked")"
 done

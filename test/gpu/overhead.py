@@ -69,10 +69,11 @@ def run(kind, path):
 
 
 def step_time(took):
-    """The mean, since a limit that is kept by looking now and then shows in some steps only; but what takes
-    half as long again is not ours: a hit costs a few percent of a step at most."""
-    most = 1.5 * statistics.median(took)
-    return statistics.fmean(min(t, most) for t in took)
+    """The mean, since a limit that is kept by looking now and then shows in some steps only; but not of steps
+    that take much longer than the quick ones: the machine has a slower speed, too, and a hit costs a few
+    percent of a step at most."""
+    most = 1.15 * statistics.quantiles(took, n=10)[0]
+    return statistics.fmean(t for t in took if t <= most)
 
 
 def interval(values):
@@ -97,18 +98,36 @@ def read_windows(steps, windows):
     return rows
 
 
+def calm(rows, base):
+    """The machine is slower now and then, for seconds: an untraced window of such a time tells nothing."""
+    kept = []
+    for n, i in enumerate(base):
+        near = sorted(rows[b][1] for b in base[max(0, n - 4):n + 5])
+        if rows[i][1] <= SLOWER * near[len(near) // 4]:
+            kept.append(i)
+    return kept
+
+
+SLOWER = 1.05
+ILL = 25  # percent: no probe of ours costs that, so the machine was slow meanwhile
+
+
 def report(steps, windows, kind):
     rows = read_windows(steps, windows)
-    base = [i for i, row in enumerate(rows) if row[0] == "nothing"]
+    every = [i for i, row in enumerate(rows) if row[0] == "nothing"]
+    base = calm(rows, every)
     print(f"== {kind}: {1e3 * statistics.median(rows[i][1] for i in base):.3f} ms a step untraced, "
-          f"{len(base)} windows")
-    dearer = {}
+          f"{len(base)} windows of {len(every)}: the machine was slower in the others")
+    dearer, dropped = {}, 0
     for i, (variant, took) in enumerate(rows):
         if variant == "nothing":
             continue
-        beside = [b for b in base if b < i][-1:] + [b for b in base if b > i][:1]
-        off = statistics.fmean(rows[b][1] for b in beside)
-        dearer.setdefault(variant, []).append(100 * (took / off - 1))
+        beside = [b for b in (i - 1, i + 1) if b in base]
+        if not beside or took > (1 + ILL / 100) * (off := statistics.fmean(rows[b][1] for b in beside)):
+            dropped += 1
+        else:
+            dearer.setdefault(variant, []).append(100 * (took / off - 1))
+    print(f"{dropped} traced windows left out: beside none that tells, or {ILL} % slower")
     for variant, values in dearer.items():
         print("{:10} step time {:+6.2f} %  (95 % interval {:+.2f} .. {:+.2f}, {} windows)".format(
             variant, *interval(values), len(values)))
@@ -116,7 +135,8 @@ def report(steps, windows, kind):
              for a, b, c in zip(base, base[1:], base[2:])]
     if len(noise) > 1:
         print("nothing    beside nothing {:+.2f} %  ({:+.2f} .. {:+.2f}): the noise".format(*interval(noise)))
-    for ours, floor, what in ("no-limit", "empty", "an empty probe at launches"), ("no-limit", "session", "an empty session"):
+    for ours, floor, what in ("no-limit", "empty", "an empty probe at launches"), (
+            "no-limit", "same", "an empty probe at all functions of ours"), ("no-limit", "session", "an empty session"):
         if ours in dearer and floor in dearer:
             a, b = interval(dearer[ours])[0], interval(dearer[floor])[0]
             print(f"{ours} against {what}: " + (f"{a / b:.2f} times" if b > 0.5 else

@@ -3,10 +3,11 @@
  * A plain counting probe, to check the tracer against: one map increment per hit, nothing else,
  * attached to the same functions of one process. Counts until SIGINT, then prints them.
  *
- *   plain_count PID [launches|all [empty|session]]
+ *   plain_count PID [launches|same|all [empty|session]]
  *
- * launches: only the driver's, the floor of what a tracer costs. empty: a program that does nothing;
- * session: one that does nothing on entry and return, on the driver's functions.
+ * launches: only the driver's; same: where the tracer itself looks, none at both layers; the floors of
+ * what it costs. empty: a program that does nothing; session: one that does nothing on entry and return,
+ * on the driver's functions.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -29,7 +30,7 @@
 
 static struct links links;
 static int pid, prog, sites_total;
-static bool launches; /* only the driver's */
+static bool launches, same;
 static enum attach_mode mode = ATTACH_MULTI;
 
 /* key = cookie; v = lookup(map, &key); if (v) lock *v += 1; return 0 */
@@ -76,10 +77,12 @@ static int load_empty(void)
 }
 
 /* A session stands for what timing costs: at the driver, where each call comes by once. */
-static bool is_wanted(int lib, enum op_class class)
+static bool is_wanted(int lib, const struct op *op)
 {
 	if (launches)
-		return lib == LIB_CUDA && class == CLASS_LAUNCH;
+		return lib == LIB_CUDA && op->class == CLASS_LAUNCH;
+	if (same && lib == LIB_CUDART)
+		return op_timed(op->class) && !strstr(op->symbol, "cudaMemcpyAsync");
 	return mode != ATTACH_SESSION || lib == LIB_CUDA;
 }
 
@@ -97,7 +100,7 @@ static int on_map(const struct map_line *line, void *arg)
 	fd = maps_open(pid, line);
 	n = fd < 0 ? 0 : lib_sites(fd, (enum op_lib)id, found);
 	for (int i = 0; i < n; i++)
-		if (found[i].class != INSN_REFUSED && is_wanted(id, op_table[found[i].op].class))
+		if (found[i].class != INSN_REFUSED && is_wanted(id, &op_table[found[i].op]))
 			sites[k++] = (struct site){ .offset = found[i].offset,
 						    .cookie = (uint64_t)found[i].op };
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -122,6 +125,7 @@ int main(int argc, char **argv)
 	if (argc < 2 || argc > 4)
 		return 2;
 	launches = argc > 2 && streq(argv[2], "launches");
+	same = argc > 2 && streq(argv[2], "same");
 	if (argc > 3 && streq(argv[3], "session"))
 		mode = ATTACH_SESSION;
 	pid = (int)strtol(argv[1], NULL, 10);

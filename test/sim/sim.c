@@ -376,6 +376,7 @@ static void perform(const struct op *op, const long *args, bool first)
 		wait_until(op->args.stream ? stream_end(stream_of(stream)) : device_end());
 		break;
 	case CLASS_COPY:
+	case CLASS_FILL:
 		copy(op, args);
 		break;
 	case CLASS_ALLOC:

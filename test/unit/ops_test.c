@@ -85,7 +85,8 @@ TEST(ops_rows_that_are_only_counted_have_no_out_argument)
 			continue;
 		counted++;
 		CHECK(!op_table[i].args.out);
-		CHECK(op_table[i].class == CLASS_LAUNCH || op_table[i].class == CLASS_EVENT);
+		CHECK(op_table[i].class == CLASS_LAUNCH || op_table[i].class == CLASS_FILL ||
+		      op_table[i].class == CLASS_EVENT);
 	}
 	CHECK(counted > 0);
 	return 0;
@@ -144,7 +145,8 @@ TEST(ops_shapes_fit_their_rows)
 		if (!s->unit)
 			continue;
 		shapes++;
-		CHECK(op->class == CLASS_COPY || op->class == CLASS_ALLOC);
+		CHECK(op->class == CLASS_COPY || op->class == CLASS_FILL ||
+		      op->class == CLASS_ALLOC);
 		if (s->words) {
 			CHECK(s->words == 2 || s->words == 3);
 			CHECK(!op->args.size && !s->factor[0]);
