@@ -10,8 +10,7 @@
 #include "base/util.h"
 
 #define CALLS 101
-#define COLD_BYTES                                                                                 \
-	524288 /* half the second-level cache of a server: see doc/overhead.md */
+#define COLD_BYTES 524288 /* half the second-level cache of a server: see doc/overhead.md */
 
 static uint64_t mono_ns(void)
 {
