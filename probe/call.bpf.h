@@ -114,6 +114,21 @@ static __noinline int send(struct thread *t, const struct span *span, __u32 beca
 	return 0;
 }
 
+/*
+ * Where a program waits for the GPU is asked of each line that does: these calls are fewer than launches,
+ * and a few seconds of them have to tell.
+ */
+#define SYNCS_SAMPLED 256
+
+static __always_inline bool sampled(const struct tally *y)
+{
+	__u32 every = sample_every;
+
+	if (op_classes[SLOT(y->op)] == CLASS_SYNC && every > SYNCS_SAMPLED)
+		every = SYNCS_SAMPLED;
+	return !(y->done & (every - 1));
+}
+
 /* u: NULL if it is short enough not to be asked for. */
 static __always_inline __u32 worth_sending(const struct tally *y, const struct usual *u, __u64 dur,
 					   __s64 ret)
@@ -128,7 +143,7 @@ static __always_inline __u32 worth_sending(const struct tally *y, const struct u
 		because |= BECAUSE_SLOW;
 	if (y->done == 1 && y->op != OP_GAP)
 		because |= BECAUSE_FIRST;
-	if (!(y->done & (sample_every - 1)))
+	if (sampled(y))
 		because |= BECAUSE_SAMPLED;
 	if (ret && y->errors < 64)
 		because |= BECAUSE_FAILED;

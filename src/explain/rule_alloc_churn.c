@@ -24,7 +24,7 @@ bool rule_alloc_churn(const struct facts *f, const struct thread_facts *first, i
 					   .own_ns = allocating,
 					   .own_guilt = true,
 					   .no_waits = true,
-					   .share_min_pct = 10,
+					   .share_min_pct = 5,
 					   .states = ~0u,
 					   .places = 1u << CLASS_ALLOC | 1u << CLASS_FREE };
 	struct measured m;

@@ -39,7 +39,7 @@ TEST(alloc_churn_is_silent_at_the_start_and_on_little)
 	for (int i = 0; i < 2; i++)
 		allocating(500, 400 * MS)->warm_up = true;
 	for (int i = 0; i < 4; i++)
-		(void)allocating(500, 90 * MS);
+		(void)allocating(500, 45 * MS);
 	CHECK_NONE(&scene);
 	scene_init(&scene);
 	(void)allocating(4, 400 * MS); /* four large ones */
