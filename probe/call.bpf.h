@@ -166,6 +166,16 @@ static __always_inline bool settle(struct thread *t, struct tally *y, const stru
 	return true;
 }
 
+/* Of the time since `from`: on no CPU. */
+static __always_inline __u64 waited(const struct thread *t, const struct snap *from)
+{
+	__u64 ns = t->now.ns - from->ns;
+
+	for (int i = 0; i <= STATE_STEAL; i++)
+		ns -= t->now.sum[i] - from->sum[i];
+	return ns;
+}
+
 #define LEARN_EVERY 8
 
 /*
@@ -182,7 +192,7 @@ static __always_inline bool drawn(const struct thread *t, const struct span *spa
 static __always_inline bool finish(struct thread *t, struct tally *y, struct span *span)
 {
 	const struct snap *from = span->from;
-	__u64 dur = t->now.ns - from->ns;
+	__u64 dur = t->now.ns - from->ns, slow;
 	struct usual *u = NULL;
 	__u32 because;
 
@@ -207,13 +217,15 @@ static __always_inline bool finish(struct thread *t, struct tally *y, struct spa
 	else if (dur >= SHORT_NS || dur >= slow_ns || drawn(t, span))
 		u = usual_of(t, span->op, span->blind ? 2 : 0, /* a kind of its own */
 			     (__u64)t->gap_after << 16 | span->aux);
-	because = worth_sending(y, u, dur, span->ret);
+	/* Where launches may be hidden, nobody knows what a thread that ran has done: waiting is told. */
+	slow = span->blind ? waited(t, from) : dur;
+	because = worth_sending(y, u, slow, span->ret);
 	/* Where launches are hidden to the end, nobody knows whether it made any. */
 	if (t->settled && dur >= slow_ns && !(span->blind && launches_hidden()))
 		because |= BECAUSE_OPEN;
 	span->usual_ns = u && u->n >= USUAL_MIN ? u->ns : 0;
 	if (u && drawn(t, span))
-		learn(u, dur);
+		learn(u, slow);
 	return settle(t, y, span, because);
 }
 
@@ -260,11 +272,8 @@ static __always_inline void close_gap(struct thread *t, __u32 next_op)
 	t->gap_wait_ns = 0;
 	if (!t->in_gap)
 		return;
-	if (t->gap.gen != t->now.gen) {
-		t->gap_wait_ns = t->now.ns - t->gap.ns;
-		for (int i = 0; i <= STATE_STEAL; i++)
-			t->gap_wait_ns -= t->now.sum[i] - t->gap.sum[i];
-	}
+	if (t->gap.gen != t->now.gen)
+		t->gap_wait_ns = waited(t, &t->gap);
 	span.blind = t->gap_era != launch_era || launches_hidden();
 	y = tally_of(t, OP_GAP);
 	if (y) {

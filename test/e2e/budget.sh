@@ -103,6 +103,20 @@ is "explain: JSON, spans" "$(loss 'shed_spans[0].spans')" "$(sql 'SELECT count(*
 is "nobody is said to leave the GPU without work" "$(findings_of "$caller" |
 	jq -c '[.[] | select(.cause == "host-bound" or .cause == "sync-too-often") | .cause]')" '[]'
 
+# ---- what a thread does while its launches are hidden is not known: no stall of its own
+
+db=$dir/uneven.db
+waiting "$sim/storm" --uneven 7 0
+trace_with --pid "$caller" --budget 1
+go "$caller"
+ends "$caller"
+untrace
+at_least "uneven: launches were shed" "$(sql "SELECT count(*) FROM shed WHERE what = 'launches'")" 1
+# Those of the second or two in which launches were seen, and nothing was shed yet, are right.
+shed=$(sql 'SELECT min(from_ns) FROM shed')
+is "uneven: gaps told for running too long" "$(sql "SELECT count(*) FROM every_call JOIN op ON op.id = op WHERE
+	class = 'gap' AND because & 1 AND start_ns > $shed AND dur_ns - run_ns - irq_ns - steal_ns < 900000")" 0
+
 # ---- the same storm without a limit is dearer: the check above can fail
 
 db=$dir/dear.db

@@ -11,18 +11,31 @@
 #include "sim.h"
 
 static const char usage[] =
-	"usage: storm [SECONDS RATE]...\n"
+	"usage: storm [--uneven] [SECONDS RATE]...\n"
 	"\n"
 	"Wait for a line, then for each pair launch kernels for SECONDS at RATE a second; 0 is\n"
-	"as many as can be. Each 500 launches are synchronised with. Prints every 100 ms the\n"
+	"as many as can be. Each 500 launches are synchronised with; uneven: three times ten and\n"
+	"then 4,000. Prints every 100 ms the\n"
 	"wall clock in ns, the launches so far and the CPU time of each in ns, and at the end\n"
 	"of each pair \"total LAUNCHES\".\n";
 
 #define SYNC_EVERY 500
+#define UNEVEN_FEW 10
+#define UNEVEN_MANY 4000
 #define TELL_NS 100000000l
 
 static sim_entry launch, synchronise;
 static long launches;
+static int uneven;
+
+static int is_synchronised(long n)
+{
+	long part = n % (3 * UNEVEN_FEW + UNEVEN_MANY);
+
+	if (!uneven)
+		return n % SYNC_EVERY == 0;
+	return !part || part == UNEVEN_FEW || part == 2 * UNEVEN_FEW || part == 3 * UNEVEN_FEW;
+}
 
 static long clock_ns(clockid_t id)
 {
@@ -55,7 +68,7 @@ static void storm(double seconds, long rate)
 	while (clock_ns(CLOCK_MONOTONIC) - start < (long)(seconds * 1e9)) {
 		for (long i = 0; i < batch; i++) {
 			launch(1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0);
-			if (++launches % SYNC_EVERY == 0)
+			if (is_synchronised(++launches))
 				synchronise(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 		}
 		while (rate && (launches - first) * 1000 / rate >
@@ -93,7 +106,8 @@ int main(int argc, char **argv)
 	printf("ready %d\n", (int)getpid());
 	fflush(stdout);
 	(void)getchar();
-	for (int i = 1; i + 1 < argc; i += 2)
+	uneven = !strcmp(argv[1], "--uneven");
+	for (int i = 1 + uneven; i + 1 < argc; i += 2)
 		storm(strtod(argv[i], NULL), strtol(argv[i + 1], NULL, 10));
 	return 0;
 }
