@@ -4,9 +4,12 @@
 usage: overhead.py launch-bound|gpu-bound STEPS     works until it is stopped; a line "START SECONDS" for each
                                                     step goes to the file STEPS
        overhead.py report STEPS WINDOWS KIND        WINDOWS has lines "VARIANT FROM TO"
+       overhead.py turns STEPS TURNS WHAT           TURNS has lines "on|off FROM TO", shorter than a second, or is a
+                                                    trace in which launches were shed in turns
 """
 import bisect
 import random
+import sqlite3
 import statistics
 import sys
 import time
@@ -83,13 +86,18 @@ def interval(values):
     return statistics.median(values), medians[100], medians[3899]
 
 
-def read_windows(steps, windows):
+def read_steps(path):
     at, took = [], []
-    for line in open(steps):
+    for line in open(path):
         if len(line.split()) == 2 and line.endswith("\n"):
             a, t = map(float, line.split())
             at.append(a)
             took.append(t)
+    return at, took
+
+
+def read_windows(steps, windows):
+    at, took = read_steps(steps)
     rows = []
     for variant, start, end in (line.split() for line in open(windows)):
         part = took[bisect.bisect(at, float(start)):bisect.bisect(at, float(end)) - 1]
@@ -143,8 +151,38 @@ def report(steps, windows, kind):
                                                 "not to be told, that costs less than the noise"))
 
 
+def read_turns(path):
+    if not path.endswith(".db"):
+        return [(how, float(a), float(b)) for how, a, b in (line.split() for line in open(path) if line[0] == "o")]
+    shed = [(a / 1e9, b / 1e9) for a, b in sqlite3.connect(path).execute(
+        "SELECT from_ns, to_ns FROM shed WHERE what = 'launches' ORDER BY 1")]
+    turns = []
+    for (a, b), (c, _) in zip(shed, shed[1:]):
+        turns += [("off", a, b), ("on", b, c)]
+    return turns
+
+
+def turns(steps, path, what):
+    """The machine's speed changes from second to second: each turn is compared with those beside it."""
+    at, took = read_steps(steps)
+    means = []
+    for how, start, end in read_turns(path):
+        part = took[bisect.bisect(at, start + TURN_EDGE):bisect.bisect(at, end - TURN_EDGE)]
+        means.append((how, statistics.median(part) if len(part) > 4 else None))
+    values = []
+    for (_, a), (how, b), (_, c) in zip(means, means[1:], means[2:]):
+        if how == "on" and a and b and c:
+            values.append(100 * (2 * b / (a + c) - 1))
+    print("{:10} step time {:+6.2f} %  (95 % interval {:+.2f} .. {:+.2f}, {} turns)".format(what, *interval(values), len(values)))
+
+
+TURN_EDGE = 0.02  # seconds, in which probes come and go
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "report":
+    if sys.argv[1] == "turns":
+        turns(*sys.argv[2:5])
+    elif sys.argv[1] == "report":
         report(*sys.argv[2:5])
     else:
         run(sys.argv[1], sys.argv[2])
