@@ -24,6 +24,7 @@
 #include "capture/maps.h"
 #include "cmd/cmd.h"
 #include "gpu/gpu.h"
+#include "lineage/lineage.h"
 #include "python/python.h"
 #include "tenant/tenant.h"
 
@@ -137,6 +138,23 @@ static void check_probes(struct report *r)
 		say(r, "probes", BAD, "%s", why(err));
 	else
 		say(r, "probes", OK, "all programs pass the verifier");
+}
+
+static void check_disks(struct report *r)
+{
+	const struct lineage_opts how = { .waits = true };
+	struct lineage *l = NULL;
+	int err = lineage_open(&how, &l);
+
+	if (err) {
+		say(r, "disk requests", NOTE, "not told: %s", why(err));
+		return;
+	}
+	if (lineage_limits(l)[0])
+		say(r, "disk requests", NOTE, "%s", lineage_limits(l));
+	else
+		say(r, "disk requests", OK, "with file, owner and who waits for them");
+	lineage_close(l);
 }
 
 static void check_host(struct report *r)
@@ -413,6 +431,7 @@ static int run(int argc, char **argv)
 	check_privileges(&r);
 	check_attach(&r);
 	check_probes(&r);
+	check_disks(&r);
 	check_tenants(&r);
 	check_gpu(&r);
 	check_nvml(&r);

@@ -71,6 +71,7 @@ is_json "check" "$dir/out"
 is "ready" "$(jq .ready "$dir/out")" true
 runs "check" 0 "$culprit" check
 has "check: text" "$dir/out" 'ready'
+has "check: disks" "$dir/out" 'disk requests   with file'
 
 # ---- explain without a trace
 runs "explain: missing file" 1 "$culprit" explain --db "$dir/none.db"

@@ -20,8 +20,8 @@ static const char usage[] =
 	"of each pair \"total LAUNCHES\".\n";
 
 #define SYNC_EVERY 500
-#define UNEVEN_FEW 10
-#define UNEVEN_MANY 4000
+#define UNEVEN_FEW 10l
+#define UNEVEN_MANY 4000l
 #define TELL_NS 100000000l
 
 static sim_entry launch, synchronise;
