@@ -124,7 +124,7 @@ runs "a weight" 2 "$culprit" export --db "$db" --format perfetto --weight wall
 db=$dir/live.db
 count=1009
 export SIM_DRIVER=1
-waiting env LD_PRELOAD="$sim/libcuda.so.1" "$sim/calls" --wait cudaMemcpyAsync $count 3
+waiting env LD_PRELOAD="$sim/libcuda.so.1" "$sim/calls" --wait cudaMemcpyPeerAsync $count 3
 head -c 4m /dev/urandom >"$dir/data"
 trace_with --record-all --ring 64m
 go "$caller"
@@ -138,8 +138,8 @@ untrace
 sound "live"
 is "records dropped" "$(sql 'SELECT sum(dropped) FROM account')" 0
 mine=$(sed -n "s/^slice|\([^|]*\[$caller\]\)\/.*/\1/p" "$dir/perfetto.dump" | head -1)
-is "runtime calls" "$(on "$mine" '^cudaMemcpyAsync$')" $count
-is "driver calls" "$(on "$mine" '^cuMemcpyAsync$')" $count
+is "runtime calls" "$(on "$mine" '^cudaMemcpyPeerAsync$')" $count
+is "driver calls" "$(on "$mine" '^cuMemcpyPeerAsync$')" $count
 is "none of them overlaps" "$(on "overlapping calls" .)" 0
 at_least "the queue" "$(on "$mine/GPU queue" 'has or had work')" 1
 at_least "a wait for somebody else" "$(on 'keeps python3' .)" 1
