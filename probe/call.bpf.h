@@ -34,11 +34,16 @@ struct {
 
 /* ---- sending ---- */
 
-/* Merge the thread's waits that ended after `start` into e->who, largest culprits kept. */
-static __always_inline void pull_waits(struct thread *t, __u64 start, struct call_event *e)
+/*
+ * Merge the thread's waits that ended after `start` into e->who, largest culprits kept. A global function
+ * is verified once, by itself: for each way to come here it would be too much for older kernels.
+ */
+__noinline int pull_waits(struct thread *t, __u64 start, struct call_event *e)
 {
 	__u32 n = 0;
 
+	if (!t || !e)
+		return 0;
 	for (__u32 i = 0; i < WAITS; i++) {
 		struct wait *w = &t->wait[(t->wait_head - 1 - i) & (WAITS - 1)];
 		bool merged = false;
@@ -58,6 +63,7 @@ static __always_inline void pull_waits(struct thread *t, __u64 start, struct cal
 		}
 	}
 	e->who_count = n;
+	return 0;
 }
 
 /* A finished call or gap; it ends at t->now. */
@@ -122,11 +128,11 @@ static __noinline int send(struct thread *t, const struct span *span, __u32 beca
 
 static __always_inline bool sampled(const struct tally *y)
 {
-	__u32 every = sample_every;
+	__u64 sync = op_classes[SLOT(y->op)] ^ CLASS_SYNC, mask = sample_every - 1;
 
-	if (op_classes[SLOT(y->op)] == CLASS_SYNC && every > SYNCS_SAMPLED)
-		every = SYNCS_SAMPLED;
-	return !(y->done & (every - 1));
+	/* Without a branch: what follows would be verified for each of two. */
+	sync = (sync - 1) >> 63; /* 1 or 0 */
+	return !(y->done & (mask & ~(sync * ~(SYNCS_SAMPLED - 1ull))));
 }
 
 /* u: NULL if it is short enough not to be asked for. */
@@ -184,7 +190,7 @@ static __always_inline __u64 waited(const struct thread *t, const struct snap *f
  */
 static __always_inline bool drawn(const struct thread *t, const struct span *span)
 {
-	return span->op != OP_GAP || t->gap_after != span->aux || span->blind ||
+	return span->frame || t->gap_after != span->aux || span->blind ||
 	       !(t->now.ns & (LEARN_EVERY - 1));
 }
 
@@ -338,25 +344,28 @@ static __always_inline struct work_on launched_in_run(struct thread *t, struct p
 	return work;
 }
 
-static __always_inline void add_bytes(struct thread *t, struct pt_regs *ctx, __u64 op,
-				      struct tally *y)
+/* Out of line: the stack of a launch is used to its limit where one is sent. */
+static __noinline int add_bytes(struct thread *t, struct pt_regs *ctx, __u64 op, struct tally *y)
 {
 	__u64 reg[8] = REG_ARGS(ctx);
-	struct frame *f = &t->counted;
+	struct frame *f;
 
+	if (!t || !y || op >= OP_SLOTS)
+		return 0;
+	f = &t->counted;
 	f->bytes = argument(reg, REG_SP(ctx), op_args[SLOT(op)].size);
 	if (shapes[SLOT(op)].unit)
 		take_shape(ctx, op, f);
 	y->bytes += f->bytes;
 	if (t->depth)
 		y->nested_bytes += f->bytes;
+	return 0;
 }
 
 /* An op that is only counted: its duration belongs to the gap that follows. */
 static __always_inline int on_count(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), op = cookie & COOKIE_OP;
-	struct span span = { .op = op };
 	struct thread *t = caller(cookie);
 	struct tally *y;
 	__u32 because;
@@ -370,7 +379,6 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	tick_launch(t);
 	if (t->depth)
 		drop_dead_frames(t, REG_SP(ctx));
-	span.depth = t->depth;
 	if (!t->depth && op_classes[SLOT(op)] != CLASS_EVENT) {
 		close_gap(t, op);
 		open_gap(t, op);
@@ -392,14 +400,13 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	if (because) {
 		__u64 reg[8] = REG_ARGS(ctx), sp = REG_SP(ctx);
 		struct frame *frame = &t->counted;
+		struct span span = { .op = op, .depth = t->depth, .frame = frame, .from = &t->now };
 
 		if (op_classes[SLOT(op)] != CLASS_FILL)
 			frame->bytes = 0;
 		frame->stream = argument(reg, sp, op_args[SLOT(op)].stream);
 		frame->aux = argument(reg, sp, op_args[SLOT(op)].aux);
 		frame->site = return_address(ctx);
-		span.frame = frame;
-		span.from = &t->now;
 		if (settle(t, y, &span, because))
 			tell_c_stack(ctx, op, frame->site, t->stack, true);
 	} else {
