@@ -252,7 +252,7 @@ bench-merge: $(OUT)/bench/merge_bench
 bench-probe: $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
 bench-switch: $(OUT)/bench/switch_bench
-	$(OUT)/bench/switch_bench $(or $(ROUNDS),31)
+	$(OUT)/bench/switch_bench $(or $(ROUNDS),11)
 bench-export: $(OUT)/bench/export_bench
 	$(OUT)/bench/export_bench $(or $(CALLS),1000000)
 bench-ingest: all sim $(OUT)/bench/ingest_bench
