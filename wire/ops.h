@@ -19,7 +19,7 @@ enum op_lib { LIB_CUDART, LIB_CUDA, LIB_NCCL, LIB_COUNT };
  * LAUNCH, FILL and EVENT rows are probed at entry only: they are too frequent to pay for a return. All
  * other classes are timed. A CUDART launch contains the CUDA launch, so it is probed only where no
  * libcuda is mapped: one probe per launch; the same goes for events, and for fills, which are launches
- * of a kernel of the driver's. EVENT rows only order what others submit, and HANDLE rows make what
+ * of a kernel of the driver's, as are copies inside a device. EVENT rows only order what others submit, and HANDLE rows make what
  * others use: neither is part of a thread's rhythm.
  */
 enum op_class {

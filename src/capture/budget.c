@@ -11,7 +11,7 @@
 #define DEBT_MAX 1.0 /* ... or by so many seconds' worth of the limit */
 #define DEBT_CAP 4.0
 
-#define MARGIN 0.7 /* of the room that is left is used */
+#define MARGIN 0.5 /* of the room that is left is used: some things are on nobody's account */
 #define CALM 0.7 /* of the limit: what would cost less can be taken back */
 #define LEAST 0.25 /* of the limit is for launches, whatever else costs */
 #define GAIN_MIN 0.1 /* of the limit: less is not worth giving up */
@@ -126,6 +126,8 @@ static void windows(const struct budget *b, struct budget_plan *ret)
 		off = (double)OFF_MIN_NS;
 		on = off * duty / (1 - duty);
 	}
+	if (b->calm && off > (double)PERIOD_NS) /* the storm seems to be over */
+		off = (double)PERIOD_NS;
 	on = on > (double)ON_MAX_NS ? (double)ON_MAX_NS : on;
 	ret->on_ns = (uint64_t)on;
 	ret->off_ns = min_u64((uint64_t)off, OFF_MAX_NS);

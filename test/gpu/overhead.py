@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loops of test/gpu/overhead, and what their windows say.
 
-usage: overhead.py launch-bound|gpu-bound STEPS     works until it is stopped; a line "START SECONDS" for each
-                                                    step goes to the file STEPS
+usage: overhead.py launch-bound|gpu-bound STEPS     works until it is stopped; a line "START SECONDS SPEED" for
+                                                    each step goes to the file STEPS
        overhead.py report STEPS WINDOWS KIND        WINDOWS has lines "VARIANT FROM TO"
-       overhead.py turns STEPS TURNS WHAT           TURNS has lines "on|off FROM TO", shorter than a second, or is a
-                                                    trace in which launches were shed in turns
 """
 import bisect
+import math
 import random
-import sqlite3
 import statistics
 import sys
 import time
@@ -54,6 +52,14 @@ def gpu_bound():
     return step, 4
 
 
+def speed():
+    """The seconds that a piece of work takes which no probe sees: how fast the CPU is at the moment."""
+    start, seen = time.perf_counter(), {}
+    for i in range(1200):
+        seen[i & 127] = (i, str(i))
+    return time.perf_counter() - start
+
+
 def run(kind, path):
     step, warm = {"launch-bound": launch_bound, "gpu-bound": gpu_bound}[kind]()
     for i in range(warm):
@@ -61,128 +67,98 @@ def run(kind, path):
     print("warm", flush=True)
     with open(path, "w", buffering=1 << 16) as out:
         told = i = 0
+        before = speed()
         while True:
             at, start = time.time(), time.perf_counter()
             step(i)
-            out.write(f"{at:.6f} {time.perf_counter() - start:.7f}\n")
+            took, after = time.perf_counter() - start, speed()
+            out.write(f"{at:.6f} {took:.7f} {(before + after) / 2:.7f}\n")
+            before = after
             i += 1
             if at - told > 0.5:
                 out.flush()
                 told = at
 
 
-def step_time(took):
-    """The mean, since a limit that is kept by looking now and then shows in some steps only; but not of steps
-    that take much longer than the quick ones: the machine has a slower speed, too, and a hit costs a few
-    percent of a step at most."""
-    most = 1.15 * statistics.quantiles(took, n=10)[0]
-    return statistics.fmean(t for t in took if t <= most)
+class Steps:
+    """What steps took at the speed that the machine had. It has several, by what its neighbours do, for tenths
+    of seconds up to minutes: they change a step by half, a hundred times what is to be measured here."""
+
+    def __init__(self, path):
+        rows = [list(map(float, line.split())) for line in open(path) if len(line.split()) == 3 and line[-1] == "\n"]
+        self.at = [row[0] for row in rows]
+        self.took = [math.log(row[1]) for row in rows]
+        self.speed = [math.log(statistics.median(row[2] for row in rows[max(0, i - NEAR):i + NEAR + 1]))
+                      for i in range(len(rows))]
+
+    def between(self, start, end):
+        return range(bisect.bisect(self.at, start), bisect.bisect(self.at, end) - 1)
+
+    def settle(self, untraced):
+        """Only times of about the best speed count, and a step is put right for what the speed differs then."""
+        speeds = sorted(self.speed)
+        self.best = speeds[len(speeds) // 20] + math.log(CALM)
+        calm = [i for i in untraced if self.speed[i] <= self.best]
+        self.slope = statistics.linear_regression(
+            [self.speed[i] for i in calm], [self.took[i] for i in calm]).slope
+
+    def mean(self, window):
+        """Of the logarithm. None: there was too little calm to tell. All steps count, as a limit that is kept by
+        looking now and then shows in some only; but for those that took much longer: something else happened."""
+        values = [self.took[i] - self.slope * self.speed[i] for i in window if self.speed[i] <= self.best]
+        if len(values) < max(10, len(window) / 5):
+            return None
+        most = statistics.median(values) + math.log(ILL)
+        return statistics.fmean(v for v in values if v <= most)
+
+
+NEAR = 5  # steps before and after: one measurement of the speed alone is not sure enough
+CALM = 1.25
+ILL = 1.3  # times the median
 
 
 def interval(values):
-    """The median and its 95 % interval, by drawing again."""
+    """The mean and its 95 % interval, by drawing again."""
     draw = random.Random(1)
-    medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(4000))
-    return statistics.median(values), medians[100], medians[3899]
+    means = sorted(statistics.fmean(draw.choices(values, k=len(values))) for _ in range(4000))
+    return statistics.fmean(values), means[100], means[3899]
 
 
-def read_steps(path):
-    at, took = [], []
-    for line in open(path):
-        if len(line.split()) == 2 and line.endswith("\n"):
-            a, t = map(float, line.split())
-            at.append(a)
-            took.append(t)
-    return at, took
+def beside(means, i):
+    """The mean of the untraced windows next to this one that tell something."""
+    found = [means[k][1] for k in (i - 1, i + 1) if 0 <= k < len(means) and means[k][1] is not None]
+    return statistics.fmean(found) if found else None
 
 
-def read_windows(steps, windows):
-    at, took = read_steps(steps)
-    rows = []
-    for variant, start, end in (line.split() for line in open(windows)):
-        part = took[bisect.bisect(at, float(start)):bisect.bisect(at, float(end)) - 1]
-        if len(part) > 1:
-            rows.append((variant, step_time(part)))
-    return rows
-
-
-def calm(rows, base):
-    """The machine is slower now and then, for seconds: an untraced window of such a time tells nothing."""
-    kept = []
-    for n, i in enumerate(base):
-        near = sorted(rows[b][1] for b in base[max(0, n - 4):n + 5])
-        if rows[i][1] <= SLOWER * near[len(near) // 4]:
-            kept.append(i)
-    return kept
-
-
-SLOWER = 1.05
-ILL = 25  # percent: no probe of ours costs that, so the machine was slow meanwhile
-
-
-def report(steps, windows, kind):
-    rows = read_windows(steps, windows)
-    every = [i for i, row in enumerate(rows) if row[0] == "nothing"]
-    base = calm(rows, every)
-    print(f"== {kind}: {1e3 * statistics.median(rows[i][1] for i in base):.3f} ms a step untraced, "
-          f"{len(base)} windows of {len(every)}: the machine was slower in the others")
-    dearer, dropped = {}, 0
-    for i, (variant, took) in enumerate(rows):
-        if variant == "nothing":
-            continue
-        beside = [b for b in (i - 1, i + 1) if b in base]
-        if not beside or took > (1 + ILL / 100) * (off := statistics.fmean(rows[b][1] for b in beside)):
-            dropped += 1
-        else:
-            dearer.setdefault(variant, []).append(100 * (took / off - 1))
-    print(f"{dropped} traced windows left out: beside none that tells, or {ILL} % slower")
+def report(path, windows, kind):
+    steps = Steps(path)
+    parts = [(variant, steps.between(float(start), float(end)))
+             for variant, start, end in (line.split() for line in open(windows))]
+    steps.settle([i for variant, part in parts if variant == "nothing" for i in part])
+    means = [(variant, steps.mean(part)) for variant, part in parts]
+    untraced = [m for variant, m in means if variant == "nothing" and m is not None]
+    usual = math.exp(statistics.median(untraced) + steps.slope * (steps.best - math.log(CALM)))
+    print(f"== {kind}: {1e3 * usual:.3f} ms a step untraced where the machine is calm, as in "
+          f"{len(untraced)} of {sum(variant == 'nothing' for variant, _ in means)} such windows")
+    dearer = {}
+    for i, (variant, m) in enumerate(means):
+        if variant != "nothing" and m is not None and (off := beside(means, i)) is not None:
+            dearer.setdefault(variant, []).append(100 * (math.exp(m - off) - 1))
     for variant, values in dearer.items():
         print("{:10} step time {:+6.2f} %  (95 % interval {:+.2f} .. {:+.2f}, {} windows)".format(
             variant, *interval(values), len(values)))
-    noise = [100 * (rows[b][1] / statistics.fmean((rows[a][1], rows[c][1])) - 1)
-             for a, b, c in zip(base, base[1:], base[2:])]
+    noise = [100 * (math.exp(b - (a + c) / 2) - 1) for a, b, c in zip(untraced, untraced[1:], untraced[2:])]
     if len(noise) > 1:
         print("nothing    beside nothing {:+.2f} %  ({:+.2f} .. {:+.2f}): the noise".format(*interval(noise)))
-    for ours, floor, what in ("no-limit", "empty", "an empty probe at launches"), (
-            "no-limit", "same", "an empty probe at all functions of ours"), ("no-limit", "session", "an empty session"):
-        if ours in dearer and floor in dearer:
-            a, b = interval(dearer[ours])[0], interval(dearer[floor])[0]
-            print(f"{ours} against {what}: " + (f"{a / b:.2f} times" if b > 0.5 else
-                                                "not to be told, that costs less than the noise"))
-
-
-def read_turns(path):
-    if not path.endswith(".db"):
-        return [(how, float(a), float(b)) for how, a, b in (line.split() for line in open(path) if line[0] == "o")]
-    shed = [(a / 1e9, b / 1e9) for a, b in sqlite3.connect(path).execute(
-        "SELECT from_ns, to_ns FROM shed WHERE what = 'launches' ORDER BY 1")]
-    turns = []
-    for (a, b), (c, _) in zip(shed, shed[1:]):
-        turns += [("off", a, b), ("on", b, c)]
-    return turns
-
-
-def turns(steps, path, what):
-    """The machine's speed changes from second to second: each turn is compared with those beside it."""
-    at, took = read_steps(steps)
-    means = []
-    for how, start, end in read_turns(path):
-        part = took[bisect.bisect(at, start + TURN_EDGE):bisect.bisect(at, end - TURN_EDGE)]
-        means.append((how, statistics.median(part) if len(part) > 4 else None))
-    values = []
-    for (_, a), (how, b), (_, c) in zip(means, means[1:], means[2:]):
-        if how == "on" and a and b and c:
-            values.append(100 * (2 * b / (a + c) - 1))
-    print("{:10} step time {:+6.2f} %  (95 % interval {:+.2f} .. {:+.2f}, {} turns)".format(what, *interval(values), len(values)))
-
-
-TURN_EDGE = 0.02  # seconds, in which probes come and go
+    for floor, what in ("empty", "launches"), ("same", "all functions of ours"), ("session", "all, with returns"):
+        if "no-limit" in dearer and floor in dearer:
+            a, b = interval(dearer["no-limit"])[0], interval(dearer[floor])[0]
+            print(f"no-limit against an empty program at {what}: " + (
+                f"{a / b:.2f} times" if b > 0.5 else "not to be told, that costs less than the noise"))
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "turns":
-        turns(*sys.argv[2:5])
-    elif sys.argv[1] == "report":
+    if sys.argv[1] == "report":
         report(*sys.argv[2:5])
     else:
         run(sys.argv[1], sys.argv[2])

@@ -3,12 +3,11 @@
  * A plain counting probe, to check the tracer against: one map increment per hit, nothing else,
  * attached to the same functions of one process. Counts until SIGINT, then prints them.
  *
- *   plain_count PID [launches|same|all [empty|session [MS]]]
+ *   plain_count PID [launches|same|all [empty|session]]
  *
  * launches: only the driver's; same: where the tracer itself looks, none at both layers; the floors of
  * what it costs. empty: a program that does nothing; session: one that does nothing on entry and return,
- * on the driver's functions. MS: attached for so long, and not for as long, in turns; a line
- * "on|off FROM TO" for each, in seconds.
+ * on the driver's functions.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -16,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -34,7 +32,6 @@ static struct links links;
 static int pid, prog, sites_total;
 static bool launches, same;
 static enum attach_mode mode = ATTACH_MULTI;
-static volatile sig_atomic_t over;
 
 /* key = cookie; v = lookup(map, &key); if (v) lock *v += 1; return 0 */
 static int load(int map)
@@ -117,37 +114,6 @@ static int on_map(const struct map_line *line, void *arg)
 static void on_signal(int sig)
 {
 	(void)sig;
-	over = 1;
-}
-
-static double wall(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void spend(const char *how, long ms)
-{
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-	double from = wall();
-
-	nanosleep(&t, NULL);
-	if (!over)
-		printf("%s %.6f %.6f\n", how, from, wall());
-}
-
-static void take_turns(long ms)
-{
-	struct links *all[] = { &links };
-
-	while (!over) {
-		spend("on", ms);
-		links_close(all, 1);
-		spend("off", ms);
-		maps_each(pid, on_map, NULL);
-	}
 }
 
 int main(int argc, char **argv)
@@ -156,7 +122,7 @@ int main(int argc, char **argv)
 	struct links *all[] = { &links };
 	int map;
 
-	if (argc < 2 || argc > 5)
+	if (argc < 2 || argc > 4)
 		return 2;
 	launches = argc > 2 && streq(argv[2], "launches");
 	same = argc > 2 && streq(argv[2], "same");
@@ -172,10 +138,7 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &act, NULL);
 	maps_each(pid, on_map, NULL);
 	fprintf(stderr, "plain_count: counting at %d sites\n", sites_total);
-	if (argc > 4)
-		take_turns(strtol(argv[4], NULL, 10));
-	else
-		pause();
+	pause();
 	links_close(all, 1);
 	for (uint32_t i = 0; i < OP_COUNT; i++) {
 		uint64_t n = 0;
