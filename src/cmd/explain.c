@@ -122,7 +122,7 @@ static int explain_nodes(struct store *s, struct window w, const struct nodes *n
 			explain_free(&e);
 		}
 		/* Not of this node in this time, or nobody of that name on it. */
-		err = err == -ENODATA || err == -ENOENT ? 0 : err;
+		err = err == -ENODATA ? 0 : err;
 	}
 	if (args.json)
 		fputs("]}\n", stdout);

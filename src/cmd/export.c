@@ -36,9 +36,9 @@ static const struct opt opts[] = {
 	{ "from", 0, OPT_TIME, AT(from), "WHEN", "from then on: 03:12, 2026-11-15T03:12:00Z, -5m" },
 	{ "to", 0, OPT_TIME, AT(to), "WHEN", "until then" },
 	{ "pid", 'p', OPT_U64, AT(pid), "PID", "only this process" },
-	{ "container", 0, OPT_STR, AT(container), "ID",
-	  "of timelines: only processes of this container, by its id, the beginning of that, or a "
-	  "part of its control group's path" },
+	{ "container", 'c', OPT_STR, AT(container), "NAME",
+	  "of timelines: only this tenant: container (the first digits of its id, or its name), pod, "
+	  "namespace/pod, Slurm job, unit" },
 	{ "db", 'd', OPT_STR, AT(db), "FILE", "the trace (default: where `trace` writes)" },
 	{ 0 },
 };
@@ -83,7 +83,7 @@ static int check_args(struct export_opts *ret)
 	if (args.container && !is_timeline(format))
 		return fail(-EINVAL, "--container is for timelines: --format perfetto or chrome");
 	if (args.container && !args.container[0])
-		return fail(-EINVAL, "--container is empty: give the id of one");
+		return fail(-EINVAL, "--container is empty: give the name or the id of one");
 	if (args.pid > INT32_MAX)
 		return fail(-EINVAL, "--pid: %llu is no process id", (unsigned long long)args.pid);
 	if (args.since && args.from)

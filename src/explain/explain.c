@@ -295,7 +295,6 @@ void explain_free(struct explanation *e)
 	free(e->open);
 	free(e->gpu);
 	free(e->gpu_error);
-	free(e->tenant);
-	hash_free(e->tenant_index);
+	tenant_list_release(&e->tenants);
 	*e = (struct explanation){ 0 };
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "store/store.h"
-#include "tenant/tenant.h"
+#include "tenant/list.h"
 
 #define CULPRITS_MAX 8
 #define FIXES_MAX 4
@@ -324,10 +324,8 @@ struct explanation {
 	struct gpu_summary *gpu; /* by number */
 	struct gpu_error *gpu_error; /* by time */
 	struct book *book; /* stacks by id */
-	struct tenant *tenant; /* everybody in the trace, */
-	struct hash *tenant_index; /* ... by number: see tenants.c */
-	int findings, summaries, incidents, lines, happenings, opens, losses, gpus, gpu_errors,
-		tenants;
+	struct tenant_list tenants; /* everybody in the trace */
+	int findings, summaries, incidents, lines, happenings, opens, losses, gpus, gpu_errors;
 	bool full_stack; /* for the printers: show them */
 	bool of_several; /* for the printers: there are other nodes, so say which one this is */
 	struct stack_counts stacks; /* how much of the trace has lines */
@@ -357,7 +355,7 @@ void explain_only(struct explanation *e, uint32_t pid);
 
 /*
  * Forget everybody but one tenant: a prefix of its id, its name, pod, "namespace/pod", job or unit.
- * -ENOENT: there is none; -EINVAL: that is more than one.
+ * -ENODATA: there is none; -EINVAL: that is more than one.
  */
 int explain_only_container(struct explanation *e, const char *wanted);
 

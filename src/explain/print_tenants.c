@@ -105,7 +105,7 @@ struct account {
 	int processes;
 };
 
-/* Numbers are of e->tenant; e->tenants is whoever is in no group of its own. */
+/* Numbers are of e->tenants; their count is whoever is in no group of its own. */
 struct ledger {
 	struct account *of; /* by tenant */
 	int *process, *where; /* whose each process, and each finding, is */
@@ -121,7 +121,7 @@ static int number_in(const struct explanation *e, const char *cgroup)
 	struct tenant scratch;
 	const struct tenant *t = tenant_of(e, cgroup, &scratch);
 
-	return t == &scratch ? e->tenants : (int)(t - e->tenant);
+	return t == &scratch ? e->tenants.count : (int)(t - e->tenants.tenant);
 }
 
 static void add_finding(const struct explanation *e, int i, struct ledger *l)
@@ -143,7 +143,7 @@ static void add_finding(const struct explanation *e, int i, struct ledger *l)
 
 static void ledger_make(const struct explanation *e, struct ledger *l)
 {
-	l->of = xcalloc((size_t)e->tenants + 1, sizeof(*l->of));
+	l->of = xcalloc((size_t)e->tenants.count + 1, sizeof(*l->of));
 	l->process = xcalloc((size_t)e->summaries + 1, sizeof(*l->process));
 	l->where = xcalloc((size_t)e->findings + 1, sizeof(*l->where));
 	l->by = xcalloc((size_t)e->findings + 1, sizeof(*l->by));
@@ -182,7 +182,7 @@ static const struct tenant *numbered(const struct explanation *e, int n)
 {
 	static const struct tenant host = { .path = "/" };
 
-	return n < e->tenants ? &e->tenant[n] : &host;
+	return n < e->tenants.count ? &e->tenants.tenant[n] : &host;
 }
 
 static void print_delays(const struct explanation *e, const struct ledger *l, int n, FILE *out)
@@ -213,7 +213,8 @@ static void print_container(const struct explanation *e, const struct ledger *l,
 	const struct tenant *t = numbered(e, n);
 	const struct account *a = &l->of[n];
 
-	fputs(n < e->tenants ? tenant_label(t, label, sizeof(label)) : "The host itself", out);
+	fputs(n < e->tenants.count ? tenant_label(t, label, sizeof(label)) : "The host itself",
+	      out);
 	print_details(t, out);
 	fprintf(out, ": %d traced process%s, %s calls, %s launches\n", a->processes,
 		a->processes == 1 ? "" : "es", format_count(calls, sizeof(calls), a->calls),
@@ -239,7 +240,7 @@ void explain_text_containers(const struct explanation *e, FILE *out)
 
 	print_heading(e, out);
 	ledger_make(e, &l);
-	for (int n = 0; n <= e->tenants; n++) {
+	for (int n = 0; n <= e->tenants.count; n++) {
 		if (nothing(&l.of[n]))
 			continue;
 		if (any)
@@ -287,14 +288,14 @@ void json_containers(struct json *j, const struct explanation *e)
 
 	ledger_make(e, &l);
 	json_open(j, "containers", '[');
-	for (int n = 0; n < e->tenants; n++) {
+	for (int n = 0; n < e->tenants.count; n++) {
 		const struct account *a = &l.of[n];
 
 		if (nothing(a))
 			continue;
 		json_open(j, NULL, '{');
-		json_fields(j, &e->tenant[n]);
-		json_str(j, "cgroup", e->tenant[n].path);
+		json_fields(j, &e->tenants.tenant[n]);
+		json_str(j, "cgroup", e->tenants.tenant[n].path);
 		json_i64(j, "processes", a->processes);
 		json_u64(j, "calls", a->calls);
 		json_u64(j, "launches", a->launches);

@@ -5,16 +5,14 @@
 
 #include "base/json.h"
 #include "explain/facts.h"
-#include "tenant/tenant.h"
+#include "tenant/list.h"
 
-/* Everybody of the window; e->tenant is filled. */
+/* Everybody of the window, into e->tenants. */
 int tenants_load(struct store *s, const struct facts *f, struct explanation *e);
 
 /* Whose a control group is, with all that the trace knows of it. Borrowed from e, or scratch. */
 const struct tenant *tenant_of(const struct explanation *e, const char *cgroup,
 			       struct tenant *scratch);
-bool same_tenant(const struct tenant *a, const struct tenant *b);
-uint64_t tenant_number(const struct tenant *t); /* the same for the same one */
 
 /* One tenant had most of what a finding of another is about. */
 struct delay {

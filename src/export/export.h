@@ -39,12 +39,9 @@ struct export_result {
 	uint64_t hidden; /* for which there was no room */
 };
 
-/* All that is known, by time: EXPORT_PERFETTO or EXPORT_CHROME. -ENODATA: as above. */
+/* All that is known, by time: EXPORT_PERFETTO or EXPORT_CHROME. -ENODATA: as above, or opts->container is
+ * nobody; -EINVAL: it is several. */
 int export_timeline(struct store *s, const struct export_opts *opts, FILE *out,
 		    struct export_result *ret);
-
-/* Does a control group belong to this container: its id or the beginning of that, or its name? */
-#define CONTAINER_ID_MIN 6 /* characters of the beginning */
-bool export_in_container(const char *cgroup, const char *container);
 
 #endif

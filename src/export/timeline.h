@@ -9,6 +9,7 @@
 #include "export/export.h"
 #include "export/sink.h"
 #include "store/timeline.h"
+#include "tenant/list.h"
 
 #define LANES_MAX 8 /* side by side, where slices overlap */
 #define DEPTH_MAX 64 /* slices inside one another */
@@ -67,6 +68,8 @@ struct timeline_out {
 	struct hash *by_pid; /* node and pid -> the latest process + 1 */
 	struct hash *by_tid; /* process and tid -> thread + 1 */
 	struct hash *taken; /* pids and tids that are shown */
+	struct tenant_list tenants; /* where one of them is asked for, */
+	struct tenant_choice tenant; /* ... which it is */
 	struct hash *kinds; /* parent and name -> struct lanes * */
 	struct hash *ids; /* the same -> track of a group or counter */
 	uint32_t made_up; /* pids */

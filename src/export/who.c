@@ -75,10 +75,10 @@ struct tl_process *tl_anyone(struct timeline_out *t, int node, uint32_t pid, con
 	return p ? p : add_process(t, node, pid, comm);
 }
 
-static bool selected(const struct export_opts *opts, const struct process_info *info)
+static bool selected(const struct timeline_out *t, const struct process_info *info)
 {
-	return (!opts->pid || info->pid == opts->pid) &&
-	       (!opts->container || export_in_container(info->cgroup, opts->container));
+	return (!t->opts->pid || info->pid == t->opts->pid) &&
+	       (!t->opts->container || tenant_chosen(&t->tenant, info->cgroup));
 }
 
 static int on_process(const struct process_info *info, void *arg)
@@ -94,7 +94,7 @@ static int on_process(const struct process_info *info, void *arg)
 		p = add_process(t, node, info->pid, info->comm);
 	p->traced = true;
 	p->start_ns = info->start_ns;
-	p->selected |= selected(t->opts, info);
+	p->selected |= selected(t, info);
 	free(p->cmdline);
 	p->cmdline = xstrdup(info->cmdline);
 	*(int *)hash_put(t->process_rows, &info->id) = (int)(p - t->process) + 1;
@@ -191,17 +191,28 @@ static int on_clock(const char *node, int64_t shift_ns, void *arg)
 
 /* ---- all of them ---- */
 
+static int on_group(const struct process_info *info, void *arg)
+{
+	tenant_list_add(arg, info->cgroup);
+	return 0;
+}
+
+static int choose_tenant(struct timeline_out *t)
+{
+	int err = tenant_list_load(&t->tenants, t->store);
+
+	if (!err)
+		err = store_each_process(t->store, t->w, on_group, &t->tenants);
+	return err ? err : tenant_choose_by(&t->tenants, t->opts->container, &t->tenant);
+}
+
 static int nobody(const struct timeline_out *t)
 {
 	if (!t->processes)
 		return fail(-ENODATA, "no traced process in that time");
 	if (t->opts->container)
-		return fail(
-			-ENODATA,
-			"none of %d traced processes is in a container '%s': give its id, the "
-			"beginning of that (%d characters or more), or a part of the path of its "
-			"control group",
-			t->processes, t->opts->container, CONTAINER_ID_MIN);
+		return fail(-ENODATA, "none of %d traced processes is of container %s",
+			    t->processes, t->opts->container);
 	return fail(-ENODATA, "pid %u is none of the %d traced processes in that time",
 		    t->opts->pid, t->processes);
 }
@@ -219,7 +230,9 @@ int tl_begin(struct timeline_out *t)
 	t->kinds = hash_new(2 * sizeof(uint64_t), sizeof(struct lanes *));
 	t->ids = hash_new(2 * sizeof(uint64_t), sizeof(uint64_t));
 	t->made_up = MADE_UP_PID;
-	err = store_each_node_clock(t->store, on_clock, t);
+	err = t->opts->container ? choose_tenant(t) : 0;
+	if (!err)
+		err = store_each_node_clock(t->store, on_clock, t);
 	if (!err)
 		err = store_each_process(t->store, t->w, on_process, t);
 	if (!err)
@@ -255,6 +268,7 @@ void tl_release(struct timeline_out *t)
 	hash_free(t->taken);
 	hash_free(t->kinds);
 	hash_free(t->ids);
+	tenant_list_release(&t->tenants);
 	for (int i = 0; i < t->processes; i++)
 		free(t->process[i].cmdline);
 	free(t->process);

@@ -82,7 +82,7 @@ has "why" "$dir/err" "pid 1 is none of the"
 runs "a time that is not there" 3 "$culprit" export --db "$db" --format chrome --to @1000000000 -o "$dir/none"
 runs "a container that is not there" 3 "$culprit" export --db "$db" --format chrome --container abcdef012345 \
 	-o "$dir/none"
-has "what to give" "$dir/err" "beginning of that"
+has "who there is" "$dir/err" "no container abcdef012345 in that time; there"
 is "nothing was written" "$(ls "$dir"/none* 2>/dev/null)" ""
 
 # ---- two nodes, whose clocks differ
@@ -97,6 +97,9 @@ has "the clock of b is set" "$dir/perfetto.dump" "|last to arrive|17000000010300
 sound "a container" --container 77b1c0ff
 is "only b" "$(grep -c '^slice|node-a' "$dir/perfetto.dump")" 0
 is "all of b" "$(on 'node-b' '^ncclAllReduce$')" 10
+sound "a pod by its name" --container ml/train-0
+is "only a" "$(grep -c '^slice|node-b' "$dir/perfetto.dump")" 0
+is "all of a" "$(on 'node-a' '^ncclAllReduce$')" 10
 
 # ---- rows that nobody would write
 

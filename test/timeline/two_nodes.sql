@@ -4,7 +4,8 @@ CREATE TABLE IF NOT EXISTS node_clock(node INTEGER PRIMARY KEY, offset_ns INTEGE
 	high_ns INTEGER, meetings INTEGER NOT NULL, reference INTEGER NOT NULL);
 INSERT INTO node VALUES(1, 'node-a'), (2, 'node-b');
 INSERT INTO string VALUES(1, ''), (2, 'python3'), (3, 'python3 train.py'), (4, '/usr/bin/python3'),
-	(5, '/kubepods.slice/cri-containerd-4f3a9c21d0aa.scope'), (6, '/system.slice/docker-77b1c0ffee00.scope'),
+	(5, '/kubepods.slice/cri-containerd-' || '4f3a9c21d0aa' || printf('%052d', 0) || '.scope'),
+	(6, '/system.slice/docker-' || '77b1c0ffee00' || printf('%052d', 0) || '.scope'),
 	(7, 'loader');
 INSERT INTO node_clock VALUES(1, 0, NULL, NULL, 0, 1), (2, 5000000000, NULL, NULL, 8, 1);
 INSERT INTO run VALUES
@@ -15,6 +16,8 @@ INSERT INTO process VALUES
 	(2, 2, 4821, 1699999500000000000, 1, 2, 3, 4, 6, '3.11', '', NULL);
 INSERT INTO thread VALUES(1, 1, 4821, 2, 1700000000000000000, NULL), (2, 2, 4821, 2, 1699999995000000000, NULL),
 	(3, 2, 4822, 7, 1699999995000000000, NULL);
+INSERT INTO container VALUES(1, '4f3a9c21d0aa' || printf('%052d', 0), 'containerd', '', 'ml', 'train-0', 'worker', '', '', '', 0,
+	'ml/train-0 (worker)', 5, NULL, 1700000000000000000, 1700000010000000000);
 INSERT INTO rank_env VALUES(1, 0, 0, 2, 'RANK'), (2, 1, 0, 2, 'RANK');
 INSERT INTO op VALUES(1, 'ncclAllReduce', 'libnccl.so', 'coll'), (2, 'cudaStreamSynchronize', 'libcudart.so', 'sync'),
 	(3, 'cudaMemcpyAsync', 'libcudart.so', 'copy'), (4, '(between calls)', '', 'gap');
