@@ -224,6 +224,7 @@ static void look_back(struct agent *a)
 	agent_stored(a, stalls_judge(a->stalls, a->waits, a->store));
 	agent_stored(a, gpus_read(a->gpus, a->capture, a->store, now));
 	storage_read(a->storage);
+	tenants_poll(a->tenants, now);
 	idling_judge(a->idling, a->waits, a->ending ? a->stopped_ns : now, a->ending);
 }
 
@@ -366,7 +367,7 @@ int agent_open(const struct agent_opts *opts, struct agent **ret)
 		return err;
 	}
 	lines_source(a->lines, fetch_news, a);
-	a->tenants = tenants_new(a->capture, a->store);
+	a->tenants = tenants_new(a->capture, a->store, opts->kubelet);
 	a->blamed = blamed_new(a->tenants);
 	a->roster = roster_new(a->store, a->tenants);
 	a->waits = waits_new(a->capture, a->lines);

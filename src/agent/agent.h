@@ -23,6 +23,7 @@ struct agent_opts {
 	const char *node; /* NULL: the host's name */
 	bool no_gpu_samples; /* NVML is not asked */
 	const char *nvml; /* its library; NULL: where it usually is */
+	const char *kubelet; /* its URL, for names of pods; NULL: it is not asked */
 	bool no_io; /* disk requests are not followed to their files */
 	struct retention keep;
 	uint64_t roll_bytes; /* a new file when it is that large; 0: never */

@@ -14,11 +14,12 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "capture/host.h"
-#include "tenant/tenant.h"
+#include "tenant/kubelet.h"
 
 #define GROUPS_MAX 4096 /* then all are forgotten, and told again */
 #define PIDS_MAX 4096 /* likewise */
 #define AGAIN_NS 5000000000ull /* the kubelet links a log when the container runs */
+#define ASKS_MAX 3 /* times that the kubelet is asked for one of them */
 #define START_SLACK_NS 1000000000ull /* /proc tells it in ticks */
 
 struct group_path_key {
@@ -28,9 +29,11 @@ struct group_path_key {
 struct group {
 	int64_t row; /* 0: nobody's */
 	uint64_t again_at; /* look for names then; 0: no more */
+	uint64_t answers; /* of the kubelet, when it was told */
+	int asked; /* so often: a pod is in its list some time after it runs */
 	char label[TENANT_LABEL_CAP];
 	bool parsed, stored;
-	bool named;
+	bool nameless;
 };
 
 struct tenants {
@@ -38,11 +41,12 @@ struct tenants {
 	struct store *store;
 	struct hash *groups; /* struct group_path_key -> struct group */
 	struct hash *pids; /* -> struct group_path_key, as far as it was asked for */
+	struct kubelet *kubelet; /* NULL: not asked */
 	uint64_t unknown;
 	int root;
 };
 
-struct tenants *tenants_new(struct capture *capture, struct store *store)
+struct tenants *tenants_new(struct capture *capture, struct store *store, const char *kubelet)
 {
 	struct tenants *t = xcalloc(1, sizeof(*t));
 
@@ -50,6 +54,7 @@ struct tenants *tenants_new(struct capture *capture, struct store *store)
 	t->store = store;
 	t->groups = hash_new(sizeof(struct group_path_key), sizeof(struct group));
 	t->pids = hash_new(sizeof(uint32_t), sizeof(struct group_path_key));
+	t->kubelet = kubelet ? kubelet_new(kubelet) : NULL;
 	t->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return t;
 }
@@ -60,6 +65,7 @@ void tenants_free(struct tenants *t)
 		return;
 	if (t->root >= 0)
 		close(t->root);
+	kubelet_free(t->kubelet);
 	hash_free(t->groups);
 	hash_free(t->pids);
 	free(t);
@@ -115,6 +121,12 @@ bool tenants_ended(struct tenants *t, uint32_t pid, uint64_t since_ns)
 	return capture_ended_ns(t->capture, pid) > since_ns;
 }
 
+void tenants_poll(struct tenants *t, uint64_t now)
+{
+	if (t->kubelet)
+		kubelet_poll(t->kubelet, now);
+}
+
 uint64_t tenants_unknown(const struct tenants *t)
 {
 	return t->unknown;
@@ -168,17 +180,39 @@ static int write_group(struct tenants *t, const char *cgroup, const struct tenan
 	return err ? err : store_cgroup_container(t->store, cgroup, g->row);
 }
 
+/* Names of it, from wherever there are any. False: nobody knows one. */
+static bool find_names(struct tenants *t, struct tenant *who, struct group *g)
+{
+	bool named = t->root >= 0 && tenant_enrich(t->root, who);
+
+	g->nameless = false;
+	if (!t->kubelet || !tenant_foreign(who) || who->namespace[0])
+		return named;
+	named = kubelet_enrich(t->kubelet, who) || named;
+	g->answers = kubelet_answers(t->kubelet);
+	g->nameless = !who->namespace[0] && !who->claimed;
+	if (g->nameless && g->asked++ < ASKS_MAX)
+		kubelet_want(t->kubelet);
+	return named;
+}
+
+static bool is_news(const struct tenants *t, const struct group *g, uint64_t now)
+{
+	return !g->parsed || !g->stored || (g->again_at && now >= g->again_at) ||
+	       (g->nameless && g->answers < kubelet_answers(t->kubelet));
+}
+
 static int tell(struct tenants *t, const char *cgroup, uint64_t id, uint64_t now, struct group *g)
 {
-	bool first = !g->parsed;
+	bool first = !g->parsed, named;
 	struct tenant who;
 	int err;
 
-	if (!first && (!g->again_at || now < g->again_at) && g->stored)
+	if (!is_news(t, g, now))
 		return 0;
 	(void)tenant_parse(cgroup, &who); /* what it says is in `who` */
-	g->named = t->root >= 0 && tenant_enrich(t->root, &who);
-	g->again_at = first && !g->named && tenant_foreign(&who) ? now + AGAIN_NS : 0;
+	named = find_names(t, &who, g);
+	g->again_at = first && !named && tenant_foreign(&who) ? now + AGAIN_NS : 0;
 	g->parsed = true;
 	g->label[0] = '\0';
 	if (tenant_foreign(&who))

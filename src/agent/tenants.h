@@ -10,8 +10,8 @@
 
 struct tenants;
 
-/* Both are borrowed. */
-struct tenants *tenants_new(struct capture *capture, struct store *store);
+/* Both are borrowed. kubelet: its URL; NULL: it is not asked. */
+struct tenants *tenants_new(struct capture *capture, struct store *store, const char *kubelet);
 void tenants_free(struct tenants *t);
 
 /* What was written may be undone: tell it again when it is next seen. */
@@ -35,6 +35,9 @@ int tenants_seen(struct tenants *t, const char *cgroup, uint64_t now);
 
 /* What people call the container of a process, "" where it is in none. Borrowed until the next call. */
 const char *tenants_label(struct tenants *t, uint32_t pid);
+
+/* Hears what the kubelet has said, if it was asked. Often. */
+void tenants_poll(struct tenants *t, uint64_t now);
 
 /* Processes whose group could not be found out, so far. */
 uint64_t tenants_unknown(const struct tenants *t);

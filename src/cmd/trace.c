@@ -14,13 +14,14 @@
 #include "base/util.h"
 #include "cmd/cmd.h"
 #include "cmd/live.h"
+#include "tenant/kubelet.h"
 
 #define MAX_DB (10ull << 30)
 #define MAX_DB_MIN (16ull << 20)
 #define MAX_AGE_MIN 60000000000ull
 
 static struct {
-	const char *db, *node, *attach, *nvml, *budget, *rollover;
+	const char *db, *node, *attach, *nvml, *kubelet, *budget, *rollover;
 	uint64_t duration, pid, slow, ring, max_db, max_age;
 	bool json, record_all, no_db, stack, gpu_samples, io;
 } args = { .stack = true, .gpu_samples = true, .io = true, .max_db = MAX_DB };
@@ -54,6 +55,8 @@ static const struct opt opts[] = {
 	  "follow disk requests to their files and owners (default; --io=false: do not)" },
 	{ "nvml", 0, OPT_STR, AT(nvml), "FILE",
 	  "the library to ask (default: libnvidia-ml.so.1 of the loader and the usual places)" },
+	{ "kubelet", 0, OPT_STR, AT(kubelet), "URL",
+	  "ask it for names of pods that no file on this host tells: http://127.0.0.1:10255 (default: do not)" },
 	{ "budget", 0, OPT_STR, AT(budget), "PCT",
 	  "most that tracing may cost, in percent of the traced processes' time (default: 1; off: no limit)" },
 	{ "ring", 0, OPT_SIZE, AT(ring), "SIZE",
@@ -130,6 +133,8 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 		return fail(-EINVAL, "--pid: %llu is no process id", (unsigned long long)args.pid);
 	if (args.node && (!args.node[0] || strlen(args.node) > 64))
 		return fail(-EINVAL, "--node: a name has 1 to 64 characters");
+	if (args.kubelet && kubelet_check(args.kubelet))
+		return -EINVAL;
 	if (args.nvml && args.nvml[0] != '/')
 		return fail(-EINVAL, "--nvml: %s is no absolute path", args.nvml);
 	err = read_budget(args.budget, &budget);
@@ -152,6 +157,7 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 		.node = args.node,
 		.no_gpu_samples = !args.gpu_samples,
 		.nvml = args.nvml,
+		.kubelet = args.kubelet,
 		.no_io = !args.io,
 		.keep = { args.max_db, args.max_age },
 		.capture = {

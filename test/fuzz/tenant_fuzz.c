@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Fuzz paths of control groups, lines of /proc/PID/cgroup and JSON of container runtimes. Whatever
+ * Fuzz paths of control groups, lines of /proc/PID/cgroup and JSON of container runtimes and of the kubelet. Whatever
  * follows the root of a container, it stays that container; whatever comes out can be printed.
  */
 #include <stdio.h>
@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "tenant/json.h"
+#include "tenant/kubelet.h"
 #include "tenant/tenant.h"
 
 #define ID "4f2a9c0e11d34f2a9c0e11d34f2a9c0e11d34f2a9c0e11d34f2a9c0e11d34f2a"
@@ -65,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *copy = malloc(size + 1), path[TENANT_PATH_CAP], *inside;
 	struct hierarchies h;
 	struct tenant t;
+	size_t len;
 
 	if (!copy)
 		return 0;
@@ -85,6 +87,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	copy = realloc(copy, size ? size : 1); /* no byte behind it: a read beyond is seen */
 	walk(json_text(copy, size), 0);
+	t = (struct tenant){ .container_id = ID };
+	(void)kubelet_find(copy, size, &t);
+	check_tenant(&t);
+	check_printable(t.namespace, sizeof(t.namespace));
+	if (kubelet_body(copy, size, &len) && len > size)
+		abort();
 	free(copy);
 	return 0;
 }
