@@ -359,6 +359,9 @@ void explain_only(struct explanation *e, uint32_t pid);
  */
 int explain_only_container(struct explanation *e, const char *wanted);
 
+/* Everybody that the trace has told of, into a list. */
+int explain_tenants(struct store *s, struct tenant_list *l);
+
 void explain_text(const struct explanation *e, FILE *out);
 void explain_text_containers(const struct explanation *e, FILE *out);
 void explain_text_processes(const struct explanation *e, FILE *out);

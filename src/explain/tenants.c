@@ -18,9 +18,33 @@
 
 /* ---- who there is ---- */
 
+static int on_container(const struct container_info *info, void *arg)
+{
+	const struct container_row *row = &info->row;
+	struct tenant t = { .claimed = row->claimed };
+
+	text_safe(t.container_id, sizeof(t.container_id), row->container_id);
+	text_safe(t.runtime, sizeof(t.runtime), row->runtime);
+	text_safe(t.pod_uid, sizeof(t.pod_uid), row->pod_uid);
+	text_safe(t.namespace, sizeof(t.namespace), row->namespace);
+	text_safe(t.pod, sizeof(t.pod), row->pod);
+	text_safe(t.name, sizeof(t.name), row->name);
+	text_safe(t.image, sizeof(t.image), row->image);
+	text_safe(t.slurm_job, sizeof(t.slurm_job), row->slurm_job);
+	text_safe(t.unit, sizeof(t.unit), row->unit);
+	text_safe(t.path, sizeof(t.path), row->cgroup);
+	tenant_list_put(arg, &t);
+	return 0;
+}
+
+int explain_tenants(struct store *s, struct tenant_list *l)
+{
+	return store_each_container(s, on_container, l);
+}
+
 int tenants_load(struct store *s, const struct facts *f, struct explanation *e)
 {
-	int err = tenant_list_load(&e->tenants, s);
+	int err = explain_tenants(s, &e->tenants);
 
 	for (int i = 0; !err && i < f->threads; i++)
 		tenant_list_add(&e->tenants, f->thread[i].cgroup);

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "explain/explain.h"
 #include "export/timeline.h"
 
 #define MADE_UP_PID 10000000u /* above those that Linux gives */
@@ -199,7 +200,7 @@ static int on_group(const struct process_info *info, void *arg)
 
 static int choose_tenant(struct timeline_out *t)
 {
-	int err = tenant_list_load(&t->tenants, t->store);
+	int err = explain_tenants(t->store, &t->tenants);
 
 	if (!err)
 		err = store_each_process(t->store, t->w, on_group, &t->tenants);

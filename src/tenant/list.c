@@ -7,9 +7,7 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
-#include "base/text.h"
 #include "base/util.h"
-#include "store/read_tenant.h"
 
 #define NAMED_MAX 8 /* in a message */
 
@@ -41,7 +39,7 @@ static const struct tenant *find(const struct tenant_list *l, const struct tenan
 	return at && same_tenant(&l->tenant[*at - 1], t) ? &l->tenant[*at - 1] : NULL;
 }
 
-static void add(struct tenant_list *l, const struct tenant *t)
+void tenant_list_put(struct tenant_list *l, const struct tenant *t)
 {
 	uint64_t number = tenant_number(t);
 	int *at;
@@ -57,36 +55,12 @@ static void add(struct tenant_list *l, const struct tenant *t)
 	*at = l->count;
 }
 
-static int on_container(const struct container_info *info, void *arg)
-{
-	const struct container_row *row = &info->row;
-	struct tenant t = { .claimed = row->claimed };
-
-	text_safe(t.container_id, sizeof(t.container_id), row->container_id);
-	text_safe(t.runtime, sizeof(t.runtime), row->runtime);
-	text_safe(t.pod_uid, sizeof(t.pod_uid), row->pod_uid);
-	text_safe(t.namespace, sizeof(t.namespace), row->namespace);
-	text_safe(t.pod, sizeof(t.pod), row->pod);
-	text_safe(t.name, sizeof(t.name), row->name);
-	text_safe(t.image, sizeof(t.image), row->image);
-	text_safe(t.slurm_job, sizeof(t.slurm_job), row->slurm_job);
-	text_safe(t.unit, sizeof(t.unit), row->unit);
-	text_safe(t.path, sizeof(t.path), row->cgroup);
-	add(arg, &t);
-	return 0;
-}
-
-int tenant_list_load(struct tenant_list *l, struct store *s)
-{
-	return store_each_container(s, on_container, l);
-}
-
 void tenant_list_add(struct tenant_list *l, const char *cgroup)
 {
 	struct tenant t;
 
 	if (tenant_parse(cgroup, &t) > TENANT_ROOT)
-		add(l, &t);
+		tenant_list_put(l, &t);
 }
 
 void tenant_list_release(struct tenant_list *l)

@@ -6,7 +6,6 @@
 #include "tenant/tenant.h"
 
 struct hash;
-struct store;
 
 struct tenant_list {
 	struct tenant *tenant;
@@ -14,9 +13,9 @@ struct tenant_list {
 	int count;
 };
 
-/* All that the trace has told of. */
-int tenant_list_load(struct tenant_list *l, struct store *s);
-/* ... and who is told by the group of a process: traces from before there was such a table have no more. */
+/* One that is in the list already stays as it was. */
+void tenant_list_put(struct tenant_list *l, const struct tenant *t);
+/* As far as the path of a group tells: all there is in traces from before tenants were stored. */
 void tenant_list_add(struct tenant_list *l, const char *cgroup);
 void tenant_list_release(struct tenant_list *l);
 
