@@ -64,16 +64,27 @@ struct users {
 	struct user user[USERS_MAX];
 	int n;
 	uint64_t all; /* bytes in the time of the finding, whoever's */
+	uint64_t own; /* the tenant of who waited */
 };
 
-/* NULL: too many; what they did is in `all`, so that nobody is blamed for it. */
-static struct user *user_of(struct users *u, const struct disk_use *use)
+static uint64_t number_of(const char *cgroup)
 {
 	struct tenant t;
-	uint64_t number;
 
-	(void)tenant_parse(use->cgroup, &t); /* how much it says does not matter */
-	number = tenant_number(&t);
+	(void)tenant_parse(cgroup, &t); /* how much it says does not matter */
+	return tenant_number(&t);
+}
+
+/*
+ * Tenants count as a whole, processes of the same one each by itself. NULL: too many; what they did is in
+ * `all`, so that nobody is blamed for it.
+ */
+static struct user *user_of(struct users *u, const struct disk_use *use)
+{
+	uint64_t number = number_of(use->cgroup);
+
+	if (number == u->own)
+		number += use->pid;
 	for (int i = 0; i < u->n; i++)
 		if (u->user[i].number == number)
 			return &u->user[i];
@@ -133,15 +144,30 @@ static void blame(const struct user *u, double pct, struct finding *found)
 		 "; that the disk was busy for others is inferred from their bytes");
 }
 
+/*
+ * What a container does to itself is no neighbour's fault. On the host itself nothing tells what belongs
+ * together but the name: its workers have that of the loop.
+ */
+static bool is_another(const struct explanation *e, const struct finding *found,
+		       const struct disk_use *use)
+{
+	struct tenant own, other;
+	const struct tenant *t = tenant_of(e, found->cgroup, &own);
+
+	if (!same_tenant(tenant_of(e, use->cgroup, &other), t))
+		return true;
+	return !tenant_foreign(t) && use->pid != found->pid && !streq(use->comm, found->comm);
+}
+
 void find_neighbour(const struct facts *f, const struct explanation *e, struct finding *found)
 {
 	uint32_t dev = disk_of(found);
 	const struct user *most = NULL;
 	struct users u = { .n = 0 };
-	struct tenant own, other;
 
 	if (!dev || !f->disk_uses || !found->cgroup[0])
 		return;
+	u.own = number_of(found->cgroup);
 	add_up(f, found, dev, &u);
 	for (int i = 0; i < u.n; i++)
 		if (!most || u.user[i].during > most->during)
@@ -149,8 +175,6 @@ void find_neighbour(const struct facts *f, const struct explanation *e, struct f
 	if (!most || u.all < BYTES_MIN || percent(most->during, u.all) < MOST_PCT ||
 	    !is_more(f, found, most))
 		return;
-	/* What its own tenant does is no neighbour's fault. */
-	if (!same_tenant(tenant_of(e, most->use->cgroup, &other),
-			 tenant_of(e, found->cgroup, &own)))
+	if (is_another(e, found, most->use))
 		blame(most, percent(most->during, u.all), found);
 }

@@ -229,6 +229,34 @@ static int beside(int n)
 	return f->culprits;
 }
 
+/* On the host itself nobody says what belongs together but the name. */
+EXPLAIN_TEST(another_program_of_the_host_is_beside_a_slow_file)
+{
+	struct facts facts;
+	struct finding *f = slow_file();
+
+	str_copy(f->cgroup, sizeof(f->cgroup), "/user.slice/user-7.slice/session-3.scope");
+	use[0] =
+		(struct disk_use){ 101 * SEC, 9 << 20, DISK,
+				   21,        "rsync", "/user.slice/user-7.slice/session-3.scope" };
+	use[1] =
+		(struct disk_use){ 101 * SEC, 2 << 20, DISK,
+				   f->pid,    "",      "/user.slice/user-7.slice/session-3.scope" };
+	facts = with_uses(2);
+	find_neighbour(&facts, &answer, f);
+	CHECK(f->culprits == 1 && f->culprit[0].beside);
+	CHECK_STR(f->culprit[0].comm, "rsync");
+	f->culprits = 0;
+	str_copy(f->comm, sizeof(f->comm), "rsync"); /* a worker of its own */
+	find_neighbour(&facts, &answer, f);
+	CHECK(!f->culprits);
+	f->comm[0] = '\0';
+	use[1].bytes = 99 << 20; /* it is its own doing */
+	find_neighbour(&facts, &answer, f);
+	CHECK(!f->culprits);
+	return 0;
+}
+
 EXPLAIN_TEST(nobody_is_beside_a_slow_file_without_reason)
 {
 	/* little, itself, and what is nobody's */

@@ -41,6 +41,8 @@ def main(path, pids):
         print("found-culprit: nobody")
         return
     print("found-culprit: %(comm)s %(pid)d" % finding["culprits"][0])
+    for who in [who for who in finding["culprits"] if who.get("beside")][:1]:
+        print("found-beside: %(comm)s %(pid)d" % who)
     print("found-culprit-line:", line(culprit_hop(finding)) or "none")
 
 

@@ -29,6 +29,28 @@ slow_disk() {
 	fi || skip "cannot limit a disk"
 }
 
+# one_slow_disk NAME MB write BYTES_PER_SECOND: like disk, but slow for everybody together, so that their requests
+# wait for each other: it stands on another one, which the root group's limit holds back
+one_slow_disk() {
+	limit=/sys/fs/cgroup/blkio/blkio.throttle.$3_bps_device
+	[ -w "$limit" ] || skip "the root group has no limit for disks (control groups of version 1 have one)"
+	need losetup mkfs.ext4
+	disk=$dir/$1
+	mkdir "$disk"
+	truncate -s "$2M" "$disk.image"
+	below=$(losetup --show -f "$disk.image" 2>/dev/null) || skip "no loop device"
+	later "losetup -d $below"
+	loop=$(losetup --show --direct-io=on -f "$below" 2>/dev/null) || skip "no second loop device"
+	later "losetup -d $loop"
+	mkfs.ext4 -q -b 4096 -O ^has_journal "$loop" >"$dir/mkfs" 2>&1 ||
+		skip "no file system: $(tail -1 "$dir/mkfs")"
+	mount "$loop" "$disk" || skip "cannot mount a loop device"
+	later "soon 5 umount $disk"
+	number=$(cat "/sys/block/${below#/dev/}/dev")
+	later "echo $number 0 >$limit"
+	echo "$number $4" >"$limit" || skip "cannot limit a disk"
+}
+
 # files COUNT KB: on $disk, with contents; not in the page cache
 files() {
 	"$python" - "$disk" "$1" "$2" <<'EOF'

@@ -48,6 +48,27 @@ def read(loop):
     return step
 
 
+PIECE = 16 << 10
+
+
+def thrash(loop):
+    """Little pieces of many files in turn, with less memory than what is read ahead of all of them."""
+    files = [os.open(path, os.O_RDONLY) for path in samples(loop.o.path)]
+    end = os.fstat(files[0]).st_size
+    at = [0] * len(files)
+    turn = itertools.cycle(range(len(files)))
+
+    def step():
+        with loop.beyond_normal("read"):
+            for _ in range(4):
+                i = next(turn) if loop.sick else 0
+                os.pread(files[i], PIECE, at[i])  # lab:line thrash
+                at[i] = (at[i] + PIECE) % end
+        loop.compute(loop.o.host_ms)
+        loop.train()
+    return step
+
+
 def samples(where):
     return sorted(glob.glob(os.path.join(where, "sample.*")))
 
@@ -166,7 +187,7 @@ def touch(loop):
     return step
 
 
-FAULTS = {f.__name__: f for f in (read, checkpoint, fresh, cow, replace, touch)}
+FAULTS = {f.__name__: f for f in (read, thrash, checkpoint, fresh, cow, replace, touch)}
 options = argparse.ArgumentParser(description=__doc__)
 options.add_argument("fault", choices=FAULTS)
 read_options(options)

@@ -9,8 +9,9 @@ import loop as lab
 
 options = argparse.ArgumentParser(description=__doc__)
 options.add_argument("path")
+options.add_argument("--mb", type=int, default=1, help="at a time")
 writer = lab.Loop(options)
-block = os.urandom(1 << 20)
+block = os.urandom(writer.o.mb << 20)
 fd = os.open(writer.o.path, os.O_WRONLY | os.O_CREAT)
 writer.ready()
 while True:
