@@ -160,7 +160,7 @@ FUZZ_FLAGS := -g -O1 $(BASE_FLAGS) -Wno-null-dereference -fsanitize=address,unde
 FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c \
 	$(wildcard $(addsuffix /*.c,$(addprefix src/,base decode chain rank tenant step native python tag integrity))) \
 	$(addprefix src/store/,hist.c pack.c unpack.c) src/gpu/decode.c src/gpu/xid.c \
-	$(addprefix src/export/,container.c proto.c) $(addprefix src/lineage/,check.c paths.c) \
+	src/export/proto.c $(addprefix src/lineage/,check.c paths.c) \
 	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
 	usdt.c names.c system.c environ.c trouble.c))
 $(OUT)/fuzz/%.o: %.c

@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "tenant/json.h"
 #include "tenant/kubelet.h"
-#include "tenant/tenant.h"
+#include "tenant/list.h"
 
 #define ID "4f2a9c0e11d34f2a9c0e11d34f2a9c0e11d34f2a9c0e11d34f2a9c0e11d34f2a"
 
@@ -39,6 +39,27 @@ static void check_tenant(const struct tenant *t)
 	check_printable(tenant_identity(t, text, sizeof(text)), sizeof(text));
 	if (t->claimed && (!t->unit[0] || !t->container_id[0] || t->pod_uid[0]))
 		abort();
+}
+
+/* The first line is a name, the others are groups: who is meant by it is one of them, or said. */
+static void choose(char *text)
+{
+	struct tenant_list l = { 0 };
+	struct tenant_choice c;
+	char *next = strchr(text, '\n'), *first = next ? next + 1 : text;
+
+	if (next)
+		*next = '\0';
+	for (char *path = first; path; path = next) {
+		next = strchr(path, '\n');
+		if (next)
+			*next++ = '\0';
+		tenant_list_add(&l, path);
+	}
+	if (!tenant_choose_by(&l, text, &c) && !l.count)
+		abort();
+	(void)tenant_chosen(&c, first);
+	tenant_list_release(&l);
 }
 
 static void walk(struct json_value v, int depth)
@@ -84,6 +105,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	tenant_choose(copy, path, sizeof(path));
 	check_printable(path, sizeof(path));
+	memcpy(copy, data, size);
+	copy[size] = '\0';
+	choose(copy);
 	memcpy(copy, data, size);
 	copy = realloc(copy, size ? size : 1); /* no byte behind it: a read beyond is seen */
 	walk(json_text(copy, size), 0);

@@ -1,30 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Paths of control groups against names of containers; and a writer that is told anything, in little room. */
+/* A writer of protocol buffers that is told anything, in little room. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/export.h"
 #include "export/proto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define OPEN_MAX 16
-
-static void match(const uint8_t *data, size_t size)
-{
-	char *text = malloc(size + 1), *path;
-
-	if (!text)
-		return;
-	memcpy(text, data, size);
-	text[size] = '\0';
-	path = memchr(text, '\n', size);
-	if (path) {
-		*path++ = '\0';
-		(void)export_in_container(path, text);
-	}
-	free(text);
-}
 
 static void write_field(struct proto *p, const uint8_t *data, size_t left)
 {
@@ -74,7 +57,6 @@ static void write_all(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	match(data, size);
 	if (size)
 		write_all(data, size);
 	return 0;
