@@ -210,3 +210,11 @@ bool json_string(struct json_value v, char *dst, size_t cap)
 	text_safe(dst, cap, raw);
 	return true;
 }
+
+void json_take(struct json_value from, const char *key, char *dst, size_t cap)
+{
+	struct json_value v;
+
+	if (!dst[0] && json_member(from, key, &v))
+		(void)json_string(v, dst, cap); /* "": it is none */
+}

@@ -24,4 +24,7 @@ bool json_next(struct json_value *v);
 /* A string, made safe to print and cut to fit. False, and dst "": it is none. */
 bool json_string(struct json_value v, char *dst, size_t cap);
 
+/* The string that is a member, unless dst has something already; "" where there is none. */
+void json_take(struct json_value from, const char *key, char *dst, size_t cap);
+
 #endif

@@ -36,21 +36,13 @@ const char *kubelet_body(const char *answer, size_t len, size_t *ret_len)
 	return end + 4;
 }
 
-static void take(struct json_value from, const char *key, char *dst, size_t cap)
-{
-	struct json_value v;
-
-	if (!dst[0] && json_member(from, key, &v))
-		(void)json_string(v, dst, cap); /* "": it is none */
-}
-
 /* "containerd://4f2a..." is the one that is looked for. */
 static bool is_container(struct json_value status, const struct tenant *t)
 {
 	char id[128] = "";
 	const char *at;
 
-	take(status, "containerID", id, sizeof(id));
+	json_take(status, "containerID", id, sizeof(id));
 	at = strstr(id, "://");
 	return at && t->container_id[0] && streq(at + 3, t->container_id);
 }
@@ -69,8 +61,8 @@ static bool find_container(struct json_value pod, struct tenant *t)
 		for (int n = 0; more && n < CONTAINERS_MAX; n++, more = json_next(&one)) {
 			if (!is_container(one, t))
 				continue;
-			take(one, "name", t->name, sizeof(t->name));
-			take(one, "image", t->image, sizeof(t->image));
+			json_take(one, "name", t->name, sizeof(t->name));
+			json_take(one, "image", t->image, sizeof(t->image));
 			return true;
 		}
 	}
@@ -86,11 +78,11 @@ static bool is_pod(struct json_value pod, struct tenant *t)
 
 	if (!json_member(pod, "metadata", &meta))
 		return false;
-	take(meta, "uid", uid, sizeof(uid));
+	json_take(meta, "uid", uid, sizeof(uid));
 	found = find_container(pod, t) || (t->pod_uid[0] && streq(uid, t->pod_uid));
 	if (found) {
-		take(meta, "namespace", t->namespace, sizeof(t->namespace));
-		take(meta, "name", t->pod, sizeof(t->pod));
+		json_take(meta, "namespace", t->namespace, sizeof(t->namespace));
+		json_take(meta, "name", t->pod, sizeof(t->pod));
 	}
 	return found;
 }

@@ -105,25 +105,17 @@ static bool of_pod(const char *name, struct tenant *t)
 
 /* ---- runtimes ---- */
 
-static void take(struct json_value from, const char *key, char *dst, size_t cap)
-{
-	struct json_value v;
-
-	if (!dst[0] && json_member(from, key, &v))
-		(void)json_string(v, dst, cap); /* "": it is none */
-}
-
 /* What a runtime or the kubelet has noted of a pod, if it is the pod of the path. */
 static void take_pod(struct json_value notes, const char *const key[4], struct tenant *t)
 {
 	char uid[64] = "";
 
-	take(notes, key[0], uid, sizeof(uid));
+	json_take(notes, key[0], uid, sizeof(uid));
 	if (!t->pod_uid[0] || !streq(uid, t->pod_uid))
 		return;
-	take(notes, key[1], t->namespace, sizeof(t->namespace));
-	take(notes, key[2], t->pod, sizeof(t->pod));
-	take(notes, key[3], t->name, sizeof(t->name));
+	json_take(notes, key[1], t->namespace, sizeof(t->namespace));
+	json_take(notes, key[2], t->pod, sizeof(t->pod));
+	json_take(notes, key[3], t->name, sizeof(t->name));
 }
 
 static bool from_docker(int root, struct tenant *t)
@@ -142,11 +134,11 @@ static bool from_docker(int root, struct tenant *t)
 		return false;
 	top = json_text(text, len);
 	if (json_member(top, "Config", &config)) {
-		take(config, "Image", t->image, sizeof(t->image));
+		json_take(config, "Image", t->image, sizeof(t->image));
 		if (json_member(config, "Labels", &labels))
 			take_pod(labels, keys, t);
 	}
-	take(top, "Name", name, sizeof(name));
+	json_take(top, "Name", name, sizeof(name));
 	if (!t->name[0])
 		str_copy(t->name, sizeof(t->name), name + (name[0] == '/'));
 	if (!t->runtime[0])
@@ -176,7 +168,7 @@ static bool from_containerd(int root, struct tenant *t)
 		return false;
 	if (json_member(json_text(text, len), "annotations", &notes)) {
 		take_pod(notes, keys, t);
-		take(notes, "io.kubernetes.cri.image-name", t->image, sizeof(t->image));
+		json_take(notes, "io.kubernetes.cri.image-name", t->image, sizeof(t->image));
 	}
 	if (!t->runtime[0])
 		str_copy(t->runtime, sizeof(t->runtime), "containerd");
@@ -208,8 +200,8 @@ static bool from_storage(int root, struct tenant *t)
 			(void)json_string(first, t->name, sizeof(t->name)); /* "": none */
 		if (json_member(one, "metadata", &meta) &&
 		    json_string(meta, text_of, sizeof(text_of)))
-			take(json_text(text_of, strlen(text_of)), "image-name", t->image,
-			     sizeof(t->image));
+			json_take(json_text(text_of, strlen(text_of)), "image-name", t->image,
+				  sizeof(t->image));
 	}
 	free(text);
 	return found;

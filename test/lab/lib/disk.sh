@@ -2,20 +2,30 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # names from and for those who source it
 # Disks of our own: loop devices with a file system, and swap in compressed memory.
 
-# disk NAME MB: a new one: $disk (where it is mounted), $device (its number)
-disk() {
+# image NAME MB: a new loop device: $loop; $disk is where it will be mounted
+image() {
 	need losetup mkfs.ext4
 	disk=$dir/$1
 	mkdir "$disk"
 	truncate -s "$2M" "$disk.image"
 	loop=$(losetup --show -f "$disk.image" 2>/dev/null) || skip "no loop device"
 	later "losetup -d $loop"
-	pick "-O ^has_journal" "-J size=4"
-	# shellcheck disable=SC2086 # words
-	mkfs.ext4 -q -b 4096 $picked "$loop" >"$dir/mkfs" 2>&1 ||
+}
+
+# mounted OPTION...: a file system on $loop
+mounted() {
+	mkfs.ext4 -q -b 4096 "$@" "$loop" >"$dir/mkfs" 2>&1 ||
 		skip "no file system: $(tail -1 "$dir/mkfs")"
 	mount "$loop" "$disk" || skip "cannot mount a loop device"
 	later "soon 5 umount $disk"
+}
+
+# disk NAME MB: a new one: $disk (where it is mounted), $device (its number)
+disk() {
+	image "$1" "$2"
+	pick "-O ^has_journal" "-J size=4"
+	# shellcheck disable=SC2086 # words
+	mounted $picked
 	device=$(cat "/sys/block/${loop#/dev/}/dev")
 }
 
@@ -34,18 +44,11 @@ slow_disk() {
 one_slow_disk() {
 	limit=/sys/fs/cgroup/blkio/blkio.throttle.$3_bps_device
 	[ -w "$limit" ] || skip "the root group has no limit for disks (control groups of version 1 have one)"
-	need losetup mkfs.ext4
-	disk=$dir/$1
-	mkdir "$disk"
-	truncate -s "$2M" "$disk.image"
-	below=$(losetup --show -f "$disk.image" 2>/dev/null) || skip "no loop device"
-	later "losetup -d $below"
+	image "$1" "$2"
+	below=$loop
 	loop=$(losetup --show --direct-io=on -f "$below" 2>/dev/null) || skip "no second loop device"
 	later "losetup -d $loop"
-	mkfs.ext4 -q -b 4096 -O ^has_journal "$loop" >"$dir/mkfs" 2>&1 ||
-		skip "no file system: $(tail -1 "$dir/mkfs")"
-	mount "$loop" "$disk" || skip "cannot mount a loop device"
-	later "soon 5 umount $disk"
+	mounted -O ^has_journal
 	number=$(cat "/sys/block/${below#/dev/}/dev")
 	later "echo $number 0 >$limit"
 	echo "$number $4" >"$limit" || skip "cannot limit a disk"
