@@ -67,6 +67,7 @@ enum walk_from {
  * from 3.11 on the frames lie together.
  */
 #define WINDOW 2048
+#define WINDOW_OLD 1024 /* before 3.11 */
 #define FRAME_MAX 128
 
 struct window {

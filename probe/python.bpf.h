@@ -86,7 +86,8 @@ static __always_inline void take_frame(struct walk *w, __u64 code, __u32 fp, __s
 
 /*
  * The frame that the walk has reached; NULL: not readable. From 3.11 on a function's frame stands above
- * its caller's, so that what is before it is read along; before, each is an object of its own.
+ * its caller's, so that what is before it is read along. Before, each is an object of its own, but the
+ * caller's often the one before.
  */
 static __always_inline __u8 *look_at_frame(struct walk *w, const struct py_layout *l)
 {
@@ -94,12 +95,13 @@ static __always_inline __u8 *look_at_frame(struct walk *w, const struct py_layou
 	struct window *v = &w->frames;
 
 	if (off >= WINDOW || off + need > v->len) {
-		v->len = WINDOW + FRAME_MAX / 2;
-		v->from = w->frame - (WINDOW - FRAME_MAX / 2);
+		__u64 along = l->version >= PY_3_11 ? WINDOW : WINDOW_OLD;
+
+		v->len = along + FRAME_MAX / 2;
+		v->from = w->frame - (along - FRAME_MAX / 2);
 		if (v->from < (w->frame & ~(PAGE - 1)))
 			v->from = w->frame & ~(PAGE - 1); /* what is before it may not be there */
-		if (l->version < PY_3_11 ||
-		    bpf_probe_read_user(v->bytes, WINDOW + FRAME_MAX / 2, (void *)v->from)) {
+		if (bpf_probe_read_user(v->bytes, along + FRAME_MAX / 2, (void *)v->from)) {
 			v->from = w->frame;
 			v->len = need;
 			if (bpf_probe_read_user(v->bytes, need, (void *)w->frame))
