@@ -387,6 +387,10 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	y = tally_of_counted(t, op);
 	if (!y)
 		return 0;
+	if (launch_times) {
+		t->launch_sp = REG_SP(ctx);
+		t->launch_ns = t->now.ns;
+	}
 	y->calls++;
 	y->done++;
 	if (t->depth)
@@ -412,6 +416,31 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	} else {
 		y->summed++;
 	}
+	return 0;
+}
+
+/*
+ * An op that is only counted returns, and the user wants to know how long it took. That is part of the gap
+ * that follows all the same: the accounts of a thread's time do not depend on it.
+ */
+static __always_inline int on_counted(struct pt_regs *ctx)
+{
+	__u64 op = bpf_get_attach_cookie(ctx) & COOKIE_OP;
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	struct tally *y;
+	__u64 dur;
+
+	if (!t || op >= OP_SLOTS || t->launch_sp != REG_SP(ctx) - RETURN_POPS)
+		return 0;
+	t->launch_sp = 0;
+	y = tally_of_counted(t, op);
+	if (!y)
+		return 0;
+	dur = bpf_ktime_get_boot_ns() - t->launch_ns;
+	y->total_ns += dur;
+	if (dur > y->max_ns)
+		y->max_ns = dur;
+	y->hist[hist_bucket(dur) & (HIST_BUCKETS - 1)]++;
 	return 0;
 }
 
@@ -535,6 +564,18 @@ SEC("uretprobe")
 int call_return(struct pt_regs *ctx)
 {
 	return on_return(ctx);
+}
+
+SEC("uprobe")
+int count_session(struct pt_regs *ctx)
+{
+	__u64 alone = shed_returns; /* 1: its return is left alone */
+
+	if (bpf_session_is_return())
+		return on_counted(ctx);
+	on_count(ctx);
+	asm volatile("%0 &= 1" : "+r"(alone)); /* clang knows, the verifier does not */
+	return alone;
 }
 
 SEC("uprobe")

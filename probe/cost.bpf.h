@@ -57,6 +57,7 @@ static __always_inline void spend_switch(struct lane *lane, __u32 kind, bool wal
 
 /* Odd while launches are not seen: see src/capture/throttle.c. A change tells a span that saw both. */
 __u32 launch_era = 0;
+bool shed_returns = false; /* launches are counted only, although their times were asked for */
 bool shed_stacks = false; /* nobody looks at Python's stacks */
 bool shed_detail = false; /* processes that make no calls are not followed */
 

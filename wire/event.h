@@ -351,6 +351,7 @@ enum loss {
 
 /* What is given up when tracing costs too much, in this order: see src/capture/budget.h. */
 #define SHEDS(X)                                                                                   \
+	X(returns, "times of launches")                                                            \
 	X(launches, "launches")                                                                    \
 	X(stacks, "stacks")                                                                        \
 	X(detail, "scheduling of processes that make no calls")

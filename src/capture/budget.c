@@ -53,17 +53,18 @@ static double smooth(double old, double now, uint64_t ns, double seconds)
 
 static void note(struct budget *b, const struct budget_sample *s)
 {
-	double rest = s->calls + s->stacks + s->detail, worth = b->limit * SECOND;
+	double rest = s->calls + s->stacks + s->detail, all = s->launches + s->returns + rest;
+	double worth = b->limit * SECOND;
 
 	b->rest = smooth(b->rest, rest, s->ns, REST_SMOOTH);
 	b->stacks = smooth(b->stacks, s->stacks, s->ns, REST_SMOOTH);
 	b->detail = smooth(b->detail, s->detail, s->ns, REST_SMOOTH);
 	b->host = smooth(b->host, s->host, s->ns, HOST_SMOOTH);
-	b->debt += (s->launches + rest - b->limit) * (double)s->ns;
+	b->debt += (all - b->limit) * (double)s->ns;
 	b->debt = b->debt < -worth             ? -worth
 		  : b->debt > DEBT_CAP * worth ? DEBT_CAP * worth
 					       : b->debt;
-	b->over_ns = s->launches + rest > b->limit ? b->over_ns + s->ns : 0;
+	b->over_ns = all > b->limit ? b->over_ns + s->ns : 0;
 	for (int i = 0; i < SHED_COUNT; i++)
 		b->step[i].since_ns += s->ns;
 }
@@ -141,8 +142,8 @@ static void windows(const struct budget *b, struct budget_plan *ret)
  */
 static bool gains(const struct budget *b, const struct budget_sample *s, enum shed what)
 {
-	double part[SHED_COUNT] = { s->launches, b->stacks, b->detail };
-	double over = what == SHED_launches ? 0 : b->rest - b->limit;
+	double part[SHED_COUNT] = { s->returns, s->launches, b->stacks, b->detail };
+	double over = what <= SHED_launches ? 0 : b->rest - b->limit;
 
 	return part[what] >= GAIN_MIN * b->limit && part[what] >= PART_MIN * over;
 }
@@ -155,14 +156,16 @@ static bool settled(const struct budget *b)
 	return true;
 }
 
-/* The workload pays too much. Launches are what a storm is made of: they go at once. */
+/* The workload pays too much. Launches are what a storm is made of: they go at once, their times first. */
 static void give_up(struct budget *b, const struct budget_sample *s)
 {
 	bool dear = b->debt > DEBT_MAX * b->limit * SECOND || b->over_ns >= OVER_NS;
 
-	if (dear && !b->step[SHED_launches].shed && gains(b, s, SHED_launches)) {
-		b->step[SHED_launches].cost = s->launches + b->rest;
-		change(b, SHED_launches, true);
+	for (enum shed i = SHED_returns; dear && i <= SHED_launches; i++) {
+		if (b->step[i].shed || !gains(b, s, i))
+			continue;
+		b->step[i].cost = s->launches + s->returns + b->rest;
+		change(b, i, true);
 		return;
 	}
 	/* The host counts what is over it for long: there is no hurry. */
@@ -182,15 +185,17 @@ static void give_up(struct budget *b, const struct budget_sample *s)
 static void take_back(struct budget *b)
 {
 	enum shed last = SHED_COUNT - 1;
+	double cost;
 
-	while (last > SHED_launches && !b->step[last].shed)
+	while (last > 0 && !b->step[last].shed)
 		last--;
 	if (!b->step[last].shed)
 		return;
-	if (last == SHED_launches
-		    ? b->calm >= b->patience
-		    : b->step[last].since_ns >= b->step[last].wait_ns &&
-			      b->rest <= CALM * b->limit && b->host <= CALM * b->limit)
+	/* To look at returns, too, costs as much again as the launches do. */
+	cost = last == SHED_returns ? b->rest + 2 * b->full : b->rest;
+	if (last == SHED_launches ? b->calm >= b->patience
+				  : b->step[last].since_ns >= b->step[last].wait_ns &&
+					    cost <= CALM * b->limit && b->host <= CALM * b->limit)
 		change(b, last, false);
 }
 

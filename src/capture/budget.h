@@ -2,9 +2,9 @@
 /*
  * The cost budget: what was spent in, what is to be given up out. Pure: no clock, no kernel.
  *
- * Things are given up in a fixed order, one at a time, and taken back in the reverse order: launches
- * first, which are then seen for a part of the time only; then stacks; then the scheduling of
- * processes that make no calls. What would gain nothing is passed over.
+ * Things are given up in a fixed order, one at a time, and taken back in the reverse order: times of
+ * launches, where these were asked for; then launches, which are then seen for a part of the time only;
+ * then stacks; then the scheduling of processes that make no calls. What would gain nothing is passed over.
  */
 #ifndef CAPTURE_BUDGET_H
 #define CAPTURE_BUDGET_H
@@ -15,7 +15,7 @@
 #include "wire/event.h"
 
 /*
- * What was spent since the last time, as shares: 0.01 is 1 %. `launches` and `calls` are those of the
+ * What was spent since the last time, as shares: 0.01 is 1 %. `launches` to `calls` are those of the
  * process that pays most, of all its threads together, over the time that went by; the other two are
  * shared by all traced processes.
  */
@@ -23,6 +23,7 @@ struct budget_sample {
 	uint64_t ns; /* that went by, */
 	uint64_t sighted_ns; /* ... and of it: launches could be seen */
 	double launches;
+	double returns; /* of launches: their times */
 	double calls; /* all that is never given up */
 	double stacks;
 	double detail;

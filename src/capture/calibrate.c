@@ -54,8 +54,7 @@ static uint64_t per_call(void (*fn)(void))
 static uint64_t probed(const struct libs_opts *o, bool timed, void (*fn)(void), uint64_t offset)
 {
 	struct site site = { .offset = offset, .cookie = OP_CALIBRATE };
-	struct attach count = { o->mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI, o->prog_count,
-				false };
+	struct attach count = libs_count_only(o);
 	struct attach entry = { o->mode, o->prog_enter, false };
 	struct attach at_return = { o->mode, o->prog_return, true };
 	struct links links = { 0 };
@@ -73,15 +72,21 @@ static uint64_t probed(const struct libs_opts *o, bool timed, void (*fn)(void), 
 	return with > bare ? with - bare : 0;
 }
 
-void calibrate(const struct libs_opts *opts, struct capture_cost *ret)
+void calibrate(const struct libs_opts *opts, bool *shed_returns, struct capture_cost *ret)
 {
-	uint64_t offset, stepped;
+	uint64_t offset, stepped, with_return;
 
 	if (link_target_offset(&offset))
 		return;
+	*shed_returns = true;
 	ret->count_ns = probed(opts, false, link_target, offset);
 	ret->timed_ns = probed(opts, true, link_target, offset);
 	/* One byte further on: `pop %rbp`, which the kernel has to single-step. */
 	stepped = probed(opts, false, link_target, offset + 1);
 	ret->stepped_ns = stepped > ret->count_ns ? stepped - ret->count_ns : 0;
+	*shed_returns = false;
+	if (!opts->count_returns)
+		return;
+	with_return = probed(opts, false, link_target, offset);
+	ret->return_ns = with_return > ret->count_ns ? with_return - ret->count_ns : 0;
 }

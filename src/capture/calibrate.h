@@ -6,6 +6,7 @@
 #include "capture/capture.h"
 
 /* Fills in what could be measured; takes a few milliseconds. */
-void calibrate(const struct libs_opts *opts, struct capture_cost *ret);
+/* *shed_returns tells the probes whether to look at returns of what is only counted. */
+void calibrate(const struct libs_opts *opts, bool *shed_returns, struct capture_cost *ret);
 
 #endif

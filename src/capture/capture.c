@@ -179,6 +179,7 @@ static void configure(struct capture *c)
 
 	p->rodata->slow_ns = c->opts.slow_ns ? c->opts.slow_ns : CAPTURE_SLOW_NS;
 	p->rodata->record_all = c->opts.record_all;
+	p->rodata->launch_times = c->opts.launch_times;
 	p->rodata->stacks = !c->opts.no_stack;
 	c->cpus = libbpf_num_possible_cpus();
 	c->cpus_online = (int)max_u64(1, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
@@ -198,6 +199,8 @@ static void configure(struct capture *c)
 	set_program(p->progs.call_enter, !session, plain);
 	set_program(p->progs.call_return, !session, plain);
 	set_program(p->progs.call_session, session, link_attach_type(c->opts.mode, true));
+	set_program(p->progs.count_session, c->opts.launch_times,
+		    link_attach_type(c->opts.mode, true));
 	set_program(p->progs.kernel_stub, true, plain);
 	set_program(p->progs.gc_start, true, plain);
 	set_program(p->progs.gc_done, true, plain);
@@ -219,6 +222,12 @@ static int pick_mode(struct capture *c)
 			    "(and CAP_SYS_ADMIN before Linux 6.6)");
 	if (err)
 		return fail(-ENOTSUP, "this kernel cannot probe user functions: %s", why(err));
+	if (c->opts.launch_times && c->opts.mode != ATTACH_SESSION)
+		return fail(
+			-ENOTSUP,
+			"--launch-times needs probes of the kind 'session' (Linux 6.13), and here "
+			"they are '%s': leave it out, launches are counted all the same",
+			attach_mode_name(c->opts.mode));
 	return 0;
 }
 
@@ -414,7 +423,9 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	session = c->opts.mode == ATTACH_SESSION;
 	libs = (struct libs_opts){
 		.mode = c->opts.mode,
-		.prog_count = bpf_program__fd(c->probe->progs.call_count),
+		.prog_count = bpf_program__fd(c->opts.launch_times ? c->probe->progs.count_session
+								   : c->probe->progs.call_count),
+		.count_returns = c->opts.launch_times,
 		.prog_enter = bpf_program__fd(session ? c->probe->progs.call_session
 						      : c->probe->progs.call_enter),
 		.prog_return = session ? -1 : bpf_program__fd(c->probe->progs.call_return),
@@ -429,7 +440,7 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	err = guard_new(yield_files, c, &c->guard);
 	if (err)
 		goto out;
-	calibrate(&libs, &c->cost);
+	calibrate(&libs, &c->probe->bss->shed_returns, &c->cost);
 	forget_calibration(c);
 	c->probe->bss->only_pid = (uint32_t)opts->only_pid;
 	err = attach_sched(c);

@@ -32,6 +32,7 @@ struct capture_opts {
 	uint64_t slow_ns; /* 0: CAPTURE_SLOW_NS */
 	uint64_t ring_bytes; /* 0: 1 MiB, or 16 MiB with record_all */
 	bool record_all;
+	bool launch_times; /* of launches, fills and events: needs ATTACH_SESSION */
 	double budget; /* what may be taken of the traced processes' time; 0: no limit */
 	bool no_stack; /* Python stacks are not looked at */
 	enum attach_mode mode; /* ATTACH_AUTO: the best that works */
@@ -76,6 +77,7 @@ enum attach_mode capture_mode(const struct capture *c);
 /* What one probe hit costs on this host, measured at start. 0: not known. */
 struct capture_cost {
 	uint64_t count_ns; /* an op that is only counted */
+	uint64_t return_ns; /* ... and more, if its return is looked at */
 	uint64_t timed_ns; /* entry and return */
 	uint64_t stepped_ns; /* what single-stepping adds */
 };

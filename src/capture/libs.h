@@ -15,6 +15,7 @@ struct libs;
 struct libs_opts {
 	enum attach_mode mode;
 	int prog_count, prog_enter, prog_return; /* fds; with ATTACH_SESSION enter does both */
+	bool count_returns; /* ... and so does count */
 	int prog_stub; /* fd: learns which function of the program a kernel is */
 	int with_driver; /* map fd: processes whose launches are seen at the driver */
 	int only_pid;
@@ -79,6 +80,9 @@ struct lib_site {
 	int op;
 	int class; /* enum insn_class */
 };
+
+/* How ops that are only counted are attached to. */
+struct attach libs_count_only(const struct libs_opts *o);
 
 /* Find the rows of library `id` in an open file. Returns how many sites, or a negative errno. */
 int lib_sites(int fd, enum op_lib id, struct lib_site ret[OP_COUNT]);

@@ -58,10 +58,11 @@ static int attach_timed(const struct libs_opts *o, struct links *to, const char 
 	return err ? err : link_sites(to, &entry, path, sites, n);
 }
 
-/* Ops that are only counted need no session. */
-static struct attach count_only(const struct libs_opts *o)
+/* Ops that are only counted need no session, unless somebody wants to know how long they take. */
+struct attach libs_count_only(const struct libs_opts *o)
 {
-	enum attach_mode mode = o->mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI;
+	bool as_others = o->mode == ATTACH_PERF || o->count_returns;
+	enum attach_mode mode = as_others ? o->mode : ATTACH_MULTI;
 
 	return (struct attach){ mode, o->prog_count, false };
 }
@@ -144,7 +145,7 @@ int libs_attach(const struct libs *l, struct entry *e)
 static int show(const struct libs_opts *o, struct entry *e, struct links *to,
 		const struct site *sites, size_t n)
 {
-	struct attach count = count_only(o);
+	struct attach count = libs_count_only(o);
 	char path[64];
 	int err;
 

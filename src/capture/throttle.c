@@ -19,6 +19,7 @@
 #define SWITCH_CALL_NS 100
 /* Where a probe could not be measured. */
 #define COUNT_NS 1000
+#define RETURN_NS 1000
 #define TIMED_NS 2000
 
 #define SIGHT_MIN_NS 5000000ull /* shorter, and the rate of launches is not known */
@@ -27,7 +28,7 @@
 
 /* Of one process, since the last step of the budget. */
 struct paid {
-	uint64_t launch_ns, call_ns;
+	uint64_t launch_ns, return_ns, call_ns;
 };
 
 /* What was called in some time in which launches were seen. */
@@ -116,6 +117,11 @@ static void add_hits(struct throttle *t, const struct tally *y, uint64_t hits)
 	ns = hits * (cost->count_ns ? cost->count_ns : COUNT_NS);
 	paid->launch_ns += ns;
 	t->spent.launch_ns += ns;
+	if (t->c->opts.launch_times && !t->c->probe->bss->shed_returns) {
+		ns = hits * (cost->return_ns ? cost->return_ns : RETURN_NS);
+		paid->return_ns += ns;
+		t->spent.launch_ns += ns;
+	}
 	if (class == CLASS_LAUNCH) /* events go with them, but are not estimated */
 		t->total.launches += hits;
 }
@@ -189,7 +195,8 @@ static bool find_worst(const void *key, void *value, void *arg)
 	struct paid *worst = arg;
 
 	(void)key;
-	if (paid->launch_ns + paid->call_ns > worst->launch_ns + worst->call_ns)
+	if (paid->launch_ns + paid->return_ns + paid->call_ns >
+	    worst->launch_ns + worst->return_ns + worst->call_ns)
 		*worst = *paid;
 	return true;
 }
@@ -210,6 +217,7 @@ static void sample(struct throttle *t, uint64_t now, struct budget_sample *ret)
 		.ns = now - t->before_ns,
 		.sighted_ns = t->sighted_ns,
 		.launches = (double)(worst.launch_ns + more) / wall,
+		.returns = (double)worst.return_ns / wall,
 		.calls = (double)worst.call_ns / wall +
 			 (double)(b->stepped_ns - a->stepped_ns + b->record_ns - a->record_ns +
 				  b->switch_ns[SWITCH_followed] - a->switch_ns[SWITCH_followed]) /
@@ -223,7 +231,8 @@ static void sample(struct throttle *t, uint64_t now, struct budget_sample *ret)
 					       a->foreign_ns) /
 					      (wall * t->c->cpus_online),
 	};
-	t->spent.worst_ns += (ret->launches + ret->calls + ret->stacks + ret->detail) * wall;
+	t->spent.worst_ns +=
+		(ret->launches + ret->returns + ret->calls + ret->stacks + ret->detail) * wall;
 	t->agent_ns = cpu;
 	t->before = t->spent;
 	t->before_ns = now;
@@ -398,6 +407,7 @@ static uint64_t apply(struct throttle *t)
 	const struct budget_plan *p = &t->plan;
 	uint64_t now = clock_boot_ns(), since;
 
+	flag(t, SHED_returns, &t->c->probe->bss->shed_returns, now);
 	flag(t, SHED_stacks, &t->c->probe->bss->shed_stacks, now);
 	flag(t, SHED_detail, &t->c->probe->bss->shed_detail, now);
 	if (!p->shed[SHED_launches]) {

@@ -67,7 +67,7 @@ static void print_op(const struct op_live *op, uint64_t process_ns)
 	char n[UNITS_CAP], p50[UNITS_CAP], p95[UNITS_CAP], p99[UNITS_CAP], max[UNITS_CAP];
 
 	printf("  %-26s %11s", op->op->symbol, format_count(n, sizeof(n), op->calls));
-	if (!op_timed(op->op->class)) {
+	if (!op_timed(op->op->class) && !op->total_ns) {
 		printf(" %8s %8s %8s %8s %5s\n", "-", "-", "-", "-", "-"); /* only counted */
 		return;
 	}
@@ -281,7 +281,7 @@ static void json_op(struct json *j, struct agent *a, const struct op_live *op)
 	json_u64(j, "calls", op->calls);
 	json_u64(j, "errors", op->errors);
 	json_u64(j, "bytes", op->bytes);
-	if (op_timed(op->op->class)) {
+	if (op_timed(op->op->class) || op->total_ns) {
 		json_u64(j, "total_ns", op->total_ns);
 		json_u64(j, "p50_ns", quantile(op, 0.5));
 		json_u64(j, "p95_ns", quantile(op, 0.95));

@@ -23,7 +23,7 @@
 static struct {
 	const char *db, *node, *attach, *nvml, *kubelet, *budget, *rollover;
 	uint64_t duration, pid, slow, ring, max_db, max_age;
-	bool json, record_all, no_db, stack, gpu_samples, io;
+	bool json, record_all, launch_times, no_db, stack, gpu_samples, io;
 } args = { .stack = true, .gpu_samples = true, .io = true, .max_db = MAX_DB };
 
 #define AT(field) offsetof(__typeof__(args), field)
@@ -47,6 +47,8 @@ static const struct opt opts[] = {
 	{ "slow", 0, OPT_DURATION, AT(slow), "TIME",
 	  "store calls and gaps one by one from this length on, if three times the usual (default: 1ms)" },
 	{ "record-all", 0, OPT_FLAG, AT(record_all), NULL, "store every call one by one" },
+	{ "launch-times", 0, OPT_FLAG, AT(launch_times), NULL,
+	  "time launches, fills and events, too: a probe on their return as well, which costs half as much again (Linux 6.13)" },
 	{ "stack", 0, OPT_FLAG, AT(stack), NULL,
 	  "find the line of Python of calls and waits (default; --stack=false: do not look)" },
 	{ "gpu-samples", 0, OPT_FLAG, AT(gpu_samples), NULL,
@@ -165,6 +167,7 @@ static int check_args(struct agent_opts *ret, char *path, size_t cap)
 			.slow_ns = args.slow,
 			.ring_bytes = args.ring,
 			.record_all = args.record_all,
+			.launch_times = args.launch_times,
 			.budget = budget,
 			.no_stack = !args.stack,
 			.mode = mode,

@@ -130,21 +130,24 @@ static const struct {
 	enum cause_id cause;
 	uint32_t places;
 	bool count; /* how many, not how long: they are not timed, or it is their number */
+	uint32_t root; /* of these: whose line is told, however little of the time they take */
 } call_causes[] = {
-	{ CAUSE_sync_too_often, 1u << CLASS_SYNC, true },
-	{ CAUSE_copy_bound, 1u << CLASS_COPY, false },
-	{ CAUSE_alloc_churn, 1u << CLASS_ALLOC | 1u << CLASS_FREE, false },
-	{ CAUSE_cold_start, 1u << CLASS_INIT | 1u << CLASS_MODULE, false },
-	{ CAUSE_gpu_shared, 1u << CLASS_SYNC, false },
-	{ CAUSE_gpu_throttled, 1u << CLASS_SYNC, false },
-	{ CAUSE_gpu_error, 1u << CLASS_SYNC | 1u << CLASS_COPY, false },
-	{ CAUSE_straggler, 1u << CLASS_SYNC, false },
-	{ CAUSE_launch_bound, 1u << CLASS_LAUNCH, true },
+	{ CAUSE_sync_too_often, 1u << CLASS_SYNC, true, 0 },
+	{ CAUSE_copy_bound, 1u << CLASS_COPY, false, 0 },
+	/* What was not freed would not be allocated again. */
+	{ CAUSE_alloc_churn, 1u << CLASS_ALLOC | 1u << CLASS_FREE, false, 1u << CLASS_FREE },
+	{ CAUSE_cold_start, 1u << CLASS_INIT | 1u << CLASS_MODULE, false, 0 },
+	{ CAUSE_gpu_shared, 1u << CLASS_SYNC, false, 0 },
+	{ CAUSE_gpu_throttled, 1u << CLASS_SYNC, false, 0 },
+	{ CAUSE_gpu_error, 1u << CLASS_SYNC | 1u << CLASS_COPY, false, 0 },
+	{ CAUSE_straggler, 1u << CLASS_SYNC, false, 0 },
+	{ CAUSE_launch_bound, 1u << CLASS_LAUNCH, true, 0 },
 };
 
 struct calls_query {
 	const struct explanation *e;
-	struct tally_stacks *of; /* each finding; ns NULL: it is not about calls */
+	struct tally_stacks *of; /* each finding */
+	struct tally_stacks *root; /* likewise, of calls whose line is told */
 	int *row; /* of call_causes */
 };
 
@@ -165,6 +168,8 @@ static int on_call_stack(const struct call_stack_info *row, void *arg)
 		    !(call_causes[r].places >> class & 1))
 			continue;
 		tally(&q->of[i], row->stack, call_causes[r].count ? row->fair : row->ns);
+		if (call_causes[r].root >> class & 1)
+			tally(&q->root[i], row->stack, row->ns);
 	}
 	return 0;
 }
@@ -175,6 +180,7 @@ static int query_calls(struct store *s, struct explanation *e, struct calls_quer
 
 	for (int i = 0; i < e->findings; i++) {
 		q->of[i] = tally_new();
+		q->root[i] = tally_new();
 		q->row[i] = -1;
 		for (int k = 0; k < (int)ARRAY_LEN(call_causes); k++)
 			if (streq(cause_name(call_causes[k].cause), e->finding[i].cause))
@@ -270,6 +276,34 @@ static int choose(struct book *book, const struct tally_stacks *t, struct line *
 		ret->why = none->why;
 	free(g.spot);
 	return g.err;
+}
+
+/* How much of a tally this line has, in percent. */
+static double share_of(struct book *book, const struct tally_stacks *t, const struct line *line)
+{
+	struct spots g = spots_of(book, t);
+	uint64_t ns = 0;
+
+	for (int i = 0; i < g.n; i++)
+		if (g.spot[i].frame && g.spot[i].frame->line == line->line &&
+		    streq(g.spot[i].frame->file, line->file))
+			ns += g.spot[i].ns;
+	free(g.spot);
+	return percent(ns, t->total);
+}
+
+/* Where the root of it is, if that is known, with its share of the whole. */
+static int choose_root(struct book *book, const struct tally_stacks *root,
+		       const struct tally_stacks *whole, struct line *ret)
+{
+	struct line line;
+	int err = root->total ? choose(book, root, &line) : 0;
+
+	if (err || !root->total || !line.file[0])
+		return err;
+	line.share = share_of(book, whole, &line);
+	*ret = line;
+	return 0;
 }
 
 /* ---- lost time by line ---- */
@@ -465,7 +499,8 @@ static void add_line_fix(struct finding *found)
 		{ CAUSE_sync_too_often, false, "it waits for the GPU there" },
 		{ CAUSE_launch_bound, false, "the launches are made there" },
 		{ CAUSE_copy_bound, false, "the copies are made there" },
-		{ CAUSE_alloc_churn, false, "the memory is allocated or freed there" },
+		{ CAUSE_alloc_churn, false,
+		  "the memory is given back there, and has to be asked for again" },
 	};
 	char at[512];
 
@@ -485,7 +520,8 @@ static void add_line_fix(struct finding *found)
 }
 
 static int add_lines_to(const struct facts *f, struct explanation *e, struct finding *found,
-			bool about_calls, struct tally_stacks *calls)
+			bool about_calls, struct tally_stacks *calls,
+			const struct tally_stacks *root)
 {
 	const struct thread_facts *t = thread_of(f, found->thread);
 	struct waits_of of = { .own = tally_new() };
@@ -500,6 +536,8 @@ static int add_lines_to(const struct facts *f, struct explanation *e, struct fin
 		add_waits(f, t, found, &of);
 	own = t ? own_of(f, t, found, about_calls, calls, &of.own) : &of.own;
 	err = choose(e->book, own, &found->where);
+	if (!err)
+		err = choose_root(e->book, root, own, &found->where);
 	for (int i = 0; !err && i < found->chain.hops; i++)
 		err = choose(e->book, &of.hop[i], &found->hop_line[i]);
 	for (int i = 0; !err && i < found->culprits; i++) {
@@ -528,15 +566,19 @@ int add_lines(struct store *s, const struct facts *f, struct explanation *e)
 	if (!n)
 		return 0;
 	q.of = xcalloc(n, sizeof(*q.of));
+	q.root = xcalloc(n, sizeof(*q.root));
 	q.row = xcalloc(n, sizeof(*q.row));
 	e->book = book_new(s);
 	err = query_calls(s, e, &q);
 	for (int i = 0; i < e->findings; i++) {
 		if (!err)
-			err = add_lines_to(f, e, &e->finding[i], q.row[i] >= 0, &q.of[i]);
+			err = add_lines_to(f, e, &e->finding[i], q.row[i] >= 0, &q.of[i],
+					   &q.root[i]);
 		tally_free(&q.of[i]);
+		tally_free(&q.root[i]);
 	}
 	free(q.of);
+	free(q.root);
 	free(q.row);
 	rank_lines(e);
 	return err;

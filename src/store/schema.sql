@@ -897,9 +897,11 @@ GROUP BY node.id, io_second.dev, op, class, io_second.file, pid, owner, tag;
 CREATE VIEW op_totals AS
 SELECT node.name AS node, process.pid AS pid, string.text AS comm, op.symbol AS op,
 	sum(calls) AS calls,
-	-- launches, fills and events are only counted: their time is not known
-	CASE WHEN op.class IN ('launch', 'fill', 'event') THEN NULL ELSE sum(total_ns) END AS total_ns,
-	CASE WHEN op.class IN ('launch', 'fill', 'event') THEN NULL ELSE max(max_ns) END AS max_ns,
+	-- launches, fills and events are only counted: their time is known with --launch-times alone
+	CASE WHEN op.class IN ('launch', 'fill', 'event') THEN nullif(sum(total_ns), 0)
+		ELSE sum(total_ns) END AS total_ns,
+	CASE WHEN op.class IN ('launch', 'fill', 'event') THEN nullif(max(max_ns), 0)
+		ELSE max(max_ns) END AS max_ns,
 	sum(errors) AS errors, sum(bytes) AS bytes, process.id AS process
 FROM op_second
 JOIN thread ON thread.id = op_second.thread

@@ -150,10 +150,11 @@ def report(path, windows, kind):
     noise = [100 * (math.exp(b - (a + c) / 2) - 1) for a, b, c in zip(untraced, untraced[1:], untraced[2:])]
     if len(noise) > 1:
         print("nothing    beside nothing {:+.2f} %  ({:+.2f} .. {:+.2f}): the noise".format(*interval(noise)))
-    for floor, what in ("empty", "launches"), ("same", "all functions of ours"), ("session", "all, with returns"):
-        if "no-limit" in dearer and floor in dearer:
-            a, b = interval(dearer["no-limit"])[0], interval(dearer[floor])[0]
-            print(f"no-limit against an empty program at {what}: " + (
+    for ours, floor, what in (("no-limit", "empty", "launches"), ("no-limit", "same", "all functions of ours"),
+                              ("returns", "session", "all, with returns")):
+        if ours in dearer and floor in dearer:
+            a, b = interval(dearer[ours])[0], interval(dearer[floor])[0]
+            print(f"{ours} against an empty program at {what}: " + (
                 f"{a / b:.2f} times" if b > 0.5 else "not to be told, that costs less than the noise"))
 
 

@@ -11,7 +11,7 @@
 struct host {
 	struct budget b;
 	struct budget_plan plan;
-	double launches, calls, stacks, detail, agent;
+	double launches, returns, calls, stacks, detail, agent;
 	uint64_t late_ns; /* so long after a window launches are still paid for */
 	uint64_t now_ns, on_ns; /* on_ns: launches were seen */
 	double paid; /* share times ns */
@@ -31,13 +31,14 @@ static void spend(struct host *h, uint64_t ns, bool seen, uint64_t late_ns)
 				   .sighted_ns = seen ? ns : 0,
 				   .launches = seen ? h->launches
 						    : h->launches * (double)late_ns / (double)ns,
+				   .returns = seen && !h->plan.shed[SHED_returns] ? h->returns : 0,
 				   .calls = h->calls,
 				   .stacks = h->plan.shed[SHED_stacks] ? 0 : h->stacks,
 				   .detail = h->plan.shed[SHED_detail] ? 0 : h->detail,
 				   .host = h->agent };
 	struct budget_plan before = h->plan;
 
-	h->paid += (s.launches + s.calls + s.stacks + s.detail) * (double)ns;
+	h->paid += (s.launches + s.returns + s.calls + s.stacks + s.detail) * (double)ns;
 	h->now_ns += ns;
 	h->on_ns += s.sighted_ns;
 	budget_step(&h->b, &s, &h->plan);
@@ -296,5 +297,37 @@ TEST(budget_counts_the_agent_against_the_host_over_half_a_minute)
 	h.agent = 0.03;
 	run(&h, 60 * S);
 	CHECK(h.plan.shed[SHED_stacks] && !h.plan.shed[SHED_launches]);
+	return 0;
+}
+
+TEST(budget_gives_up_times_of_launches_before_launches)
+{
+	struct host h;
+
+	host_init(&h, 0.01);
+	h.launches = 0.005;
+	h.returns = 0.007;
+	run(&h, 10 * S);
+	CHECK(h.plan.shed[SHED_returns] && !h.plan.shed[SHED_launches]);
+	CHECK(h.changes == 1); /* 0.005 and as much again would be over what is calm: it stays so */
+
+	h.launches = h.returns = 0.9;
+	run(&h, 2 * S);
+	CHECK(h.plan.shed[SHED_returns] && h.plan.shed[SHED_launches]);
+
+	h.launches = h.returns = 0.001;
+	run(&h, 300 * S);
+	CHECK(!h.plan.shed[SHED_returns] && !h.plan.shed[SHED_launches]);
+	return 0;
+}
+
+TEST(budget_gives_up_both_at_once_in_a_storm)
+{
+	struct host h;
+
+	host_init(&h, 0.01);
+	h.launches = h.returns = 0.9;
+	run(&h, 2 * S);
+	CHECK(h.plan.shed[SHED_returns] && h.plan.shed[SHED_launches]);
 	return 0;
 }

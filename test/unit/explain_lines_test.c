@@ -188,10 +188,9 @@ static int put_call(uint32_t op, uint64_t at, uint64_t dur, uint64_t stack)
 	return 0;
 }
 
-LINES_TEST(explain_finds_the_line_of_calls_by_the_stored_ones)
+/* Each second: allocations at two lines, 3 ms and 1 ms of those that were stored. */
+static int fill_churn(void)
 {
-	const struct finding *f;
-
 	if (begin_trace())
 		return 1;
 	for (uint64_t i = 1; i <= SECONDS; i++) {
@@ -207,12 +206,35 @@ LINES_TEST(explain_finds_the_line_of_calls_by_the_stored_ones)
 		CHECK(!put_call(OP_cudaMalloc, i * SEC - 5, MSEC, NEXT_BATCH));
 		CHECK(!put_call(OP_cudaStreamSynchronize, i * SEC - 5, 9 * MSEC, NEXT_BATCH));
 	}
+	return 0;
+}
+
+LINES_TEST(explain_finds_the_line_of_calls_by_the_stored_ones)
+{
+	const struct finding *f;
+
+	CHECK(!fill_churn());
 	CHECK(!ask());
 	CHECK(answer.findings == 1);
 	f = &answer.finding[0];
 	CHECK_STR(f->cause, "alloc-churn");
 	CHECK_LINE(&f->where, "/data/job/train.py", "train", 40);
 	CHECK_NEAR(f->where.share, 75, 0.01);
+	return 0;
+}
+
+LINES_TEST(explain_tells_where_memory_is_freed_that_is_allocated_again)
+{
+	const struct finding *f;
+
+	CHECK(!fill_churn());
+	for (uint64_t i = 1; i <= SECONDS; i++)
+		CHECK(!put_call(OP_cudaFree, i * SEC - 2, MSEC, NEXT_BATCH));
+	CHECK(!ask());
+	f = &answer.finding[0];
+	CHECK_STR(f->cause, "alloc-churn");
+	CHECK(!streq(f->where.func, "train") || f->where.line != 40); /* where most time is */
+	CHECK_NEAR(f->where.share, 40, 0.01); /* 1 + 1 of 5 ms */
 	return 0;
 }
 
