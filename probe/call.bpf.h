@@ -18,6 +18,7 @@
 
 /* Three ways to attach the same code, see src/capture/attach.c: user space loads what it needs. */
 extern bool bpf_session_is_return(void) __ksym __weak;
+extern __u64 *bpf_session_cookie(void) __ksym __weak; /* kept from the entry to the return */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -362,8 +363,17 @@ static __noinline int add_bytes(struct thread *t, struct pt_regs *ctx, __u64 op,
 	return 0;
 }
 
-/* An op that is only counted: its duration belongs to the gap that follows. */
-static __always_inline int on_count(struct pt_regs *ctx)
+/* What an op that is only counted leaves for its return, if that is looked at: whose account, and when. */
+#define TICKET_NS_BITS 50
+
+static __always_inline __u64 ticket_of(const struct thread *t)
+{
+	return (__u64)t->counted_tally << TICKET_NS_BITS |
+	       (t->now.ns & ((1ull << TICKET_NS_BITS) - 1));
+}
+
+/* An op that is only counted: its duration belongs to the gap that follows. 0: it is not counted. */
+static __always_inline __u64 on_count(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), op = cookie & COOKIE_OP;
 	struct thread *t = caller(cookie);
@@ -387,10 +397,6 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	y = tally_of_counted(t, op);
 	if (!y)
 		return 0;
-	if (launch_times) {
-		t->launch_sp = REG_SP(ctx);
-		t->launch_ns = t->now.ns;
-	}
 	y->calls++;
 	y->done++;
 	if (t->depth)
@@ -416,27 +422,22 @@ static __always_inline int on_count(struct pt_regs *ctx)
 	} else {
 		y->summed++;
 	}
-	return 0;
+	return ticket_of(t);
 }
 
 /*
- * An op that is only counted returns, and the user wants to know how long it took. That is part of the gap
- * that follows all the same: the accounts of a thread's time do not depend on it.
+ * It returns, and the user wants to know how long it took. That is part of the gap that follows all the same:
+ * the accounts of a thread's time do not depend on it.
  */
-static __always_inline int on_counted(struct pt_regs *ctx)
+static __always_inline int on_counted(__u64 ticket)
 {
-	__u64 op = bpf_get_attach_cookie(ctx) & COOKIE_OP;
-	struct thread *t = thread_of(bpf_get_current_task_btf());
-	struct tally *y;
-	__u64 dur;
+	__u64 dur = bpf_ktime_get_boot_ns() - ticket;
+	__u32 i = (ticket >> TICKET_NS_BITS) - 1;
+	struct tally *y = bpf_map_lookup_elem(&tallies, &i);
 
-	if (!t || op >= OP_SLOTS || t->launch_sp != REG_SP(ctx) - RETURN_POPS)
-		return 0;
-	t->launch_sp = 0;
-	y = tally_of_counted(t, op);
 	if (!y)
 		return 0;
-	dur = bpf_ktime_get_boot_ns() - t->launch_ns;
+	dur &= (1ull << TICKET_NS_BITS) - 1;
 	y->total_ns += dur;
 	if (dur > y->max_ns)
 		y->max_ns = dur;
@@ -551,7 +552,8 @@ static __always_inline int on_return(struct pt_regs *ctx)
 SEC("uprobe")
 int call_count(struct pt_regs *ctx)
 {
-	return on_count(ctx);
+	on_count(ctx);
+	return 0;
 }
 
 SEC("uprobe")
@@ -569,11 +571,13 @@ int call_return(struct pt_regs *ctx)
 SEC("uprobe")
 int count_session(struct pt_regs *ctx)
 {
-	__u64 alone = shed_returns; /* 1: its return is left alone */
+	__u64 *ticket = bpf_session_cookie(), alone = shed_returns;
 
 	if (bpf_session_is_return())
-		return on_counted(ctx);
-	on_count(ctx);
+		return on_counted(*ticket);
+	*ticket = on_count(ctx);
+	if (!*ticket)
+		return 1; /* its return is left alone */
 	asm volatile("%0 &= 1" : "+r"(alone)); /* clang knows, the verifier does not */
 	return alone;
 }

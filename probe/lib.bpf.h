@@ -22,7 +22,6 @@
 const volatile __u64 slow_ns = 1000000; /* shorter than this is never "slow" */
 const volatile __u32 sample_every = 4096; /* one record in so many is sent; a power of two */
 const volatile bool record_all = false;
-const volatile bool launch_times = false;
 const volatile __u32 history_size = 1024; /* stops kept per CPU; a power of two */
 
 struct stats stats = {};
@@ -165,7 +164,6 @@ struct thread {
 	struct snap now; /* advanced at each call event */
 	struct snap gap;
 	__u64 stub_sp, stub_site;
-	__u64 launch_sp, launch_ns; /* --launch-times: of the op that was counted last */
 	__u64 failed_bytes; /* of its last allocation that failed; 0: none, or it went well since */
 	__u32 failed_frees; /* ... and what it has freed since */
 	__u32 device; /* that it chose last, + 1; 0: not seen */

@@ -192,7 +192,8 @@ static void on_disk_user(const struct disk_user_key *key, const struct disk_user
 				     .pid = key->pid,
 				     .cgroup = group.path,
 				     .requests = user->requests,
-				     .bytes = user->bytes };
+				     .bytes = user->bytes,
+				     .kernel = user->kernel };
 	char comm[COMM_LEN];
 
 	if (user->bytes < DISK_USE_MIN)

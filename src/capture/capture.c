@@ -179,7 +179,6 @@ static void configure(struct capture *c)
 
 	p->rodata->slow_ns = c->opts.slow_ns ? c->opts.slow_ns : CAPTURE_SLOW_NS;
 	p->rodata->record_all = c->opts.record_all;
-	p->rodata->launch_times = c->opts.launch_times;
 	p->rodata->stacks = !c->opts.no_stack;
 	c->cpus = libbpf_num_possible_cpus();
 	c->cpus_online = (int)max_u64(1, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));

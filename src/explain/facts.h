@@ -170,6 +170,7 @@ struct disk_use {
 	uint64_t at_ns, bytes;
 	uint32_t dev, pid;
 	char comm[COMM_LEN], cgroup[CGROUP_LEN]; /* cgroup "": whose it was is not known */
+	bool kernel; /* a thread of the kernel, for somebody of that control group */
 };
 
 /* A GPU, whatever the number of runs that saw it. */

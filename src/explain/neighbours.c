@@ -27,9 +27,11 @@ static int on_use(uint64_t at_ns, const struct disk_user_row *row, void *arg)
 		f->disk_use =
 			xrealloc(f->disk_use, (size_t)f->disk_uses * 2 + 1, sizeof(*f->disk_use));
 	use = &f->disk_use[f->disk_uses++];
-	*use = (struct disk_use){
-		.at_ns = at_ns, .bytes = row->bytes, .dev = row->dev, .pid = row->pid
-	};
+	*use = (struct disk_use){ .at_ns = at_ns,
+				  .bytes = row->bytes,
+				  .dev = row->dev,
+				  .pid = row->pid,
+				  .kernel = row->kernel };
 	text_safe(use->comm, sizeof(use->comm), row->comm);
 	text_safe(use->cgroup, sizeof(use->cgroup), row->cgroup);
 	return 0;
@@ -146,7 +148,7 @@ static void blame(const struct user *u, double pct, struct finding *found)
 
 /*
  * What a container does to itself is no neighbour's fault. On the host itself nothing tells what belongs
- * together but the name: its workers have that of the loop.
+ * together but the name: its workers have that of the loop. What the kernel writes there may be the loop's own.
  */
 static bool is_another(const struct explanation *e, const struct finding *found,
 		       const struct disk_use *use)
@@ -156,7 +158,8 @@ static bool is_another(const struct explanation *e, const struct finding *found,
 
 	if (!same_tenant(tenant_of(e, use->cgroup, &other), t))
 		return true;
-	return !tenant_foreign(t) && use->pid != found->pid && !streq(use->comm, found->comm);
+	return !tenant_foreign(t) && !use->kernel && use->pid != found->pid &&
+	       !streq(use->comm, found->comm);
 }
 
 void find_neighbour(const struct facts *f, const struct explanation *e, struct finding *found)

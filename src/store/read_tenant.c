@@ -97,6 +97,7 @@ static int disk_user_row(sqlite3_stmt *stmt, void *arg)
 		.cgroup = column_text(stmt, 4),
 		.requests = column_u64(stmt, 5),
 		.bytes = column_u64(stmt, 6),
+		.kernel = sqlite3_column_int(stmt, 7) != 0,
 	};
 	struct to *to = arg;
 
@@ -114,7 +115,7 @@ int store_each_disk_user(struct store *s, struct window w,
 	if (!has_tenants(s))
 		return 0;
 	err = store_query(s,
-			  "SELECT at_ns, dev, pid, c.text, g.text, requests, bytes"
+			  "SELECT at_ns, dev, pid, c.text, g.text, requests, bytes, kernel"
 			  " FROM disk_user_second LEFT JOIN string c ON c.id=comm"
 			  " LEFT JOIN string g ON g.id=cgroup WHERE at_ns > ?1 AND at_ns <= ?2"
 			  " ORDER BY at_ns",

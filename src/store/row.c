@@ -32,7 +32,7 @@ static const char *const stmt_sql[STMT_COUNT] = {
 	[STMT_CONTAINER_SEEN] = "UPDATE container SET last_ns=max(last_ns, ?2) WHERE id=?1",
 	[STMT_PROCESS_CONTAINER] = "INSERT OR REPLACE INTO process_container VALUES(?,?,?,?)",
 	[STMT_CGROUP_CONTAINER] = "INSERT OR REPLACE INTO cgroup_container VALUES(?,?)",
-	[STMT_DISK_USER] = "INSERT INTO disk_user_second VALUES(?,?,?,?,?,?,?,?)",
+	[STMT_DISK_USER] = "INSERT INTO disk_user_second VALUES(?,?,?,?,?,?,?,?,?)",
 	[STMT_THREAD] = "INSERT INTO thread VALUES(NULL,?,?,?,?,NULL)",
 	[STMT_THREAD_EXIT] = "UPDATE thread SET comm=?2, exit_ns=?3 WHERE id=?1",
 	[STMT_OP_SECOND] = "INSERT INTO op_second(thread, op, at_ns, calls, done, errors, bytes,"

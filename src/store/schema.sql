@@ -1,4 +1,4 @@
--- The trace database, version 5. Times are wall-clock ns: boot time of the event plus the offset
+-- The trace database, version 6. Times are wall-clock ns: boot time of the event plus the offset
 -- that the run noted at its start (run.wall_minus_boot_ns), so they never jump within a run.
 
 CREATE TABLE node(
@@ -92,11 +92,12 @@ CREATE TABLE disk_user_second(
 	run INTEGER NOT NULL REFERENCES run(id),
 	at_ns INTEGER NOT NULL, -- end of the interval
 	dev INTEGER NOT NULL, -- the disk, as the kernel numbers it: major << 20 | minor
-	pid INTEGER NOT NULL, -- who issued the requests, perhaps a thread of the kernel
+	pid INTEGER NOT NULL, -- who issued the requests
 	comm INTEGER NOT NULL REFERENCES string(id),
 	cgroup INTEGER NOT NULL REFERENCES string(id), -- whose they are; '' = not known
 	requests INTEGER NOT NULL,
-	bytes INTEGER NOT NULL
+	bytes INTEGER NOT NULL,
+	kernel INTEGER NOT NULL -- 1 = a thread of the kernel, which does it for somebody of that control group
 );
 CREATE INDEX disk_user_second_at ON disk_user_second(at_ns);
 
@@ -148,7 +149,7 @@ CREATE TABLE op_second(
 	done INTEGER NOT NULL, -- returned; the rest is in flight or never came back
 	errors INTEGER NOT NULL,
 	bytes INTEGER NOT NULL,
-	total_ns INTEGER NOT NULL, -- of timed ops
+	total_ns INTEGER NOT NULL, -- of timed ops; of launches, fills and events with --launch-times, as far as hist counts
 	max_ns INTEGER NOT NULL, -- the longest so far, not of this interval
 	-- These states: calls that are not inside another call, so that the rows of a thread add up
 	-- to its time. See wire/event.h.
@@ -835,7 +836,7 @@ CREATE TABLE cost_second(
 -- What was not looked at for a while, to cost no more than was allowed.
 CREATE TABLE shed(
 	run INTEGER NOT NULL REFERENCES run(id),
-	what TEXT NOT NULL, -- launches, stacks, detail; io: disk requests, which are counted without a file then
+	what TEXT NOT NULL, -- returns (times of launches), launches, stacks, detail; io: disk requests, which are counted without a file then
 	from_ns INTEGER NOT NULL,
 	to_ns INTEGER NOT NULL,
 	cost_pct REAL NOT NULL, -- of the process that paid most, which made it necessary

@@ -130,6 +130,7 @@ struct disk_user_row {
 	uint32_t dev, pid;
 	const char *comm, *cgroup;
 	uint64_t requests, bytes;
+	bool kernel; /* a thread of the kernel, for somebody of that control group */
 };
 int store_disk_user(struct store *s, uint64_t at_boot_ns, const struct disk_user_row *row);
 

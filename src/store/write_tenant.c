@@ -86,5 +86,6 @@ int store_disk_user(struct store *s, uint64_t at_boot_ns, const struct disk_user
 	row_string(&r, row->cgroup);
 	row_u64(&r, row->requests);
 	row_u64(&r, row->bytes);
+	row_i64(&r, row->kernel);
 	return row_end(&r, "insert disk_user_second");
 }

@@ -76,7 +76,8 @@ static int fill_tenants(struct store *s, int64_t process, uint32_t i)
 	CHECK(!store_container_seen(s, container, i + 1));
 	CHECK(!store_process_container(s, process, i, container, text));
 	CHECK(!store_cgroup_container(s, text, container));
-	CHECK(!store_disk_user(s, i, &(struct disk_user_row){ i, i, text, text, i, UINT64_MAX }));
+	CHECK(!store_disk_user(s, i,
+			       &(struct disk_user_row){ i, i, text, text, i, UINT64_MAX, true }));
 	return 0;
 }
 

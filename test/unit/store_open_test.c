@@ -188,7 +188,7 @@ DIR_TEST(store_open_of_another_programs_empty_database_refuses)
 DIR_TEST(store_open_of_a_newer_versions_trace_refuses_and_says_what_to_do)
 {
 	static const enum store_mode modes[] = { STORE_READ, STORE_WRITE };
-	static const char *const versions[] = { "6", "99", "0", "-1" };
+	static const char *const versions[] = { "7", "99", "0", "-1" };
 
 	if (make_trace())
 		return 1;
@@ -206,7 +206,7 @@ DIR_TEST(store_open_of_a_newer_versions_trace_refuses_and_says_what_to_do)
 		if (version[0] > '0')
 			snprintf(text, sizeof(text),
 				 "made by a newer culprit (version %s of the tables, this one knows"
-				 " up to 5): use that one",
+				 " up to 6): use that one",
 				 version);
 		else
 			snprintf(text, sizeof(text), "never was (%s): move it aside", version);
@@ -215,7 +215,7 @@ DIR_TEST(store_open_of_a_newer_versions_trace_refuses_and_says_what_to_do)
 		CHECK(strstr(why(err), trace_db));
 	}
 	CHECK_STR(find_file(".corrupt-"), "");
-	if (foreign_exec("PRAGMA user_version=5"))
+	if (foreign_exec("PRAGMA user_version=6"))
 		return 1;
 	return reads_as_made();
 }
