@@ -48,7 +48,7 @@ static const struct opt opts[] = {
 	  "store calls and gaps one by one from this length on, if three times the usual (default: 1ms)" },
 	{ "record-all", 0, OPT_FLAG, AT(record_all), NULL, "store every call one by one" },
 	{ "launch-times", 0, OPT_FLAG, AT(launch_times), NULL,
-	  "time launches, fills and events, too: a probe on their return as well, which costs half as much again (Linux 6.13)" },
+	  "time launches, fills and events, too: a probe on their return as well, which costs 1.7 times as much (Linux 6.13)" },
 	{ "stack", 0, OPT_FLAG, AT(stack), NULL,
 	  "find the line of Python of calls and waits (default; --stack=false: do not look)" },
 	{ "gpu-samples", 0, OPT_FLAG, AT(gpu_samples), NULL,

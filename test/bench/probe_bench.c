@@ -212,7 +212,7 @@ static int report(int rounds, enum attach_mode mode)
 			   1.5);
 	if (mode == ATTACH_SESSION)
 		dear |= report_one("entry+return (launch)", m[COUNT_BARE], m[TIMED_EMPTY],
-				   m[RETURN_OURS], 1.35);
+				   m[RETURN_OURS], 1.4);
 	return dear;
 }
 
