@@ -13,6 +13,9 @@
 #define SYS_FD 0x100 /* the first argument is a descriptor: the file behind it decides */
 #define SYS_POLL 0x200 /* ... a set of descriptors: if it is one, that one decides */
 #define SYS_SELECT 0x400 /* ... the size of a set: if it is empty, it sleeps */
+#define SYS_OPEN 0x800 /* the second argument has flags: whether the file is cut to nothing */
+#define SYS_OPENAT 0x1000 /* ... the third */
+#define TRUNCATES 01000 /* O_TRUNC */
 const volatile __u16 syscall_state[SYSCALLS] = {};
 
 #define GPU_MAJORS 4
@@ -160,6 +163,18 @@ static __always_inline bool in_iowait(struct task_struct *task)
 	return BPF_CORE_READ_BITFIELD(task, in_iowait);
 }
 
+/* What was written to a file has to reach the disk, or be thrown away, before it is cut. */
+static __always_inline __u32 open_state(const struct pt_regs *regs, __u32 kind)
+{
+#ifdef __TARGET_ARCH_x86
+	__u64 flags = kind & SYS_OPEN ? regs->si : regs->dx;
+#else
+	__u64 flags = kind & SYS_OPEN ? regs->regs[1] : regs->regs[2];
+#endif
+
+	return flags & TRUNCATES ? STATE_WRITE : STATE_PATH;
+}
+
 static __always_inline __u32 syscall_kind(struct thread *t, struct task_struct *task,
 					  const struct pt_regs *regs, long nr, __u64 first)
 {
@@ -170,6 +185,8 @@ static __always_inline __u32 syscall_kind(struct thread *t, struct task_struct *
 		return poll_state(t, task, regs);
 	if (kind & SYS_SELECT)
 		return first ? STATE_POLL : STATE_SLEEP;
+	if (kind & (SYS_OPEN | SYS_OPENAT))
+		return open_state(regs, kind);
 	if (kind & SYS_FD) {
 		t->stop.fd = first;
 		return file_state(t, file_of(task, first), state);

@@ -22,6 +22,8 @@ bool kernel_has_tracepoint(const char *name, bool pointer);
 #define SYSCALL_FD 0x100
 #define SYSCALL_POLL 0x200
 #define SYSCALL_SELECT 0x400
+#define SYSCALL_OPEN 0x800 /* the flags decide: the second argument, */
+#define SYSCALL_OPENAT 0x1000 /* ... or the third */
 
 /* For each system call the state of a thread that waits in it, see probe/block.bpf.h. */
 void syscall_states(uint16_t ret[SYSCALL_NUMBERS]);

@@ -4,6 +4,7 @@
 
 usage: waits.py FILE_ON_DISK        prints "NAME START_NS END_NS" per wait, wall clock
 """
+import ctypes
 import gc
 import mmap
 import os
@@ -19,6 +20,8 @@ import simgpu
 gpu = simgpu.Gpu(kernel_us=20)
 path = sys.argv[1]
 WAIT = 0.03
+SYNC_FILE_RANGE_WRITE = 2
+libc = ctypes.CDLL(None, use_errno=True)
 
 
 def quick(n=1):
@@ -33,9 +36,11 @@ def later(action):
     return thread
 
 
-def wait(name, action):
+def wait(name, action, before=lambda: None):
     """A slow one among many quick ones, so that it is told as slow."""
     quick(40)
+    before()
+    quick()
     start = time.time_ns()
     action()
     quick()
@@ -111,6 +116,19 @@ def fsync():
         os.fsync(fd)
 
 
+def written():
+    """A file that is on its way to the disk."""
+    fd = os.open(path + ".cut", os.O_WRONLY | os.O_CREAT)
+    for _ in range(16):
+        os.write(fd, b"x" * (4 << 20))
+    libc.sync_file_range(fd, ctypes.c_int64(0), ctypes.c_int64(0), SYNC_FILE_RANGE_WRITE)
+    os.close(fd)
+
+
+def cut():
+    os.close(os.open(path + ".cut", os.O_WRONLY | os.O_TRUNC))
+
+
 def interpreter():
     stop = []
 
@@ -142,3 +160,4 @@ for name, action in (("pipe", pipe), ("sleep", lambda: time.sleep(WAIT)), ("sock
                      ("child", lambda: subprocess.run(["sleep", str(WAIT)], check=True)),
                      ("gc", collect)):
     wait(name, action)
+wait("cut", cut, written)

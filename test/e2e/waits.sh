@@ -22,7 +22,7 @@ trace_with --record-all --ring 64m
 "$python" "$(dirname "$0")/waits.py" "$dir/data" >"$dir/waits" || die "the loop failed"
 sleep 1
 untrace
-is "waits made" "$(wc -l <"$dir/waits")" 12
+is "waits made" "$(wc -l <"$dir/waits")" 13
 is "stops lost" "$(sql "SELECT ifnull(sum(count), 0) FROM loss WHERE reason = 'history'")" 0
 
 cat >"$dir/check.py" <<'EOF'
@@ -76,6 +76,8 @@ told futex futex 'futex/task/lock<-sleep/timer'
 told read read 'read/(block|irq|kthread|task)/file'
 told fault fault 'fault/(block|irq|kthread|task)'
 told fsync fsync 'fsync/(block|irq|kthread|task)/file'
+# Opening a file to write it anew waits for what is being written of the old one: that is no reading.
+told cut write 'write/(block|irq|kthread|task)/file'
 told gil futex 'futex/task/gil<-(run|preempted|wake)/nobody'
 told child child 'child/task<-sleep/timer'
 is "gc: state" "$(awk '$1 == "wait" && $2 == "gc" { print $3 }' "$dir/told")" gc
