@@ -272,9 +272,15 @@ struct io_what {
 	uint64_t ino, tag;
 	bool readahead;
 };
+/* Mapping for DMA: of NVMe, where it is measured. */
+struct io_maps {
+	uint64_t mapped, ns, max_ns, failed, bounced, iommu;
+	uint32_t hist[HIST_BUCKETS];
+};
 struct io_counts {
 	uint64_t requests, merged, bytes, timed, total_ns, max_ns, slow, errors, requeues;
 	uint32_t hist[HIST_BUCKETS];
+	struct io_maps map;
 };
 int store_io_second(struct store *s, uint64_t at_boot_ns, const struct io_what *what,
 		    const struct io_counts *counts);
@@ -285,6 +291,8 @@ struct io_single {
 	uint64_t sector, bytes, file_offset;
 	uint32_t because, part, queue, flags, tid, submitter_pid, submitter_tid, requeues, error;
 	int32_t rq_tag;
+	uint32_t map_ns, bounced, iommu; /* map_ns 0: not known */
+	int32_t nvme_status, nvme_retries; /* negative: not known */
 };
 int store_io_request(struct store *s, const struct io_what *what, const struct io_single *one);
 
