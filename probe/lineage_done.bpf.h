@@ -391,8 +391,12 @@ int BPF_PROG(lineage_issue, struct request *rq)
 
 	if (!c || !rq->bio)
 		return 0;
-	if (lineage_mapping && c->mapping.rq == number_of(&c->issue_number, rq))
+	if (lineage_mapping && c->mapping.rq == number_of(&c->issue_number, rq)) {
+		__u64 begin = cost_begin(c->mapping.count - 1);
+
 		mapping_over(&c->mapping, rq->start_time_ns, true);
+		cost_end(c, begin);
+	}
 	if (!lineage_issues)
 		return 0;
 	slot = slot_of(number_of(&c->issue_number, rq->bio));

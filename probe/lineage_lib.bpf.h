@@ -47,6 +47,7 @@ struct mapping {
 	__u64 start_ns;
 	__u32 tid; /* of who does it: what others do here meanwhile is theirs */
 	__u32 bounced, iommu, failed;
+	__u64 count; /* of all on this CPU */
 };
 
 /* A request that was issued. */

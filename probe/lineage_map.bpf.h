@@ -48,12 +48,15 @@ SEC("raw_tp/nvme_setup_cmd")
 int lineage_setup(__u64 *args)
 {
 	struct lineage_cpu *c = lineage_cpu();
+	__u64 begin;
 
 	if (!c || lineage_off)
 		return 0;
+	begin = cost_begin(c->mapping.count++);
 	c->mapping.rq = args[0];
 	c->mapping.tid = (__u32)bpf_get_current_pid_tgid();
 	c->mapping.bounced = c->mapping.iommu = c->mapping.failed = 0;
+	cost_end(c, begin);
 	c->mapping.start_ns = bpf_ktime_get_ns();
 	return 0;
 }
