@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "capture/names.h"
 #include "lineage/lineage.h"
+#include "store/write_io.h"
 
 #define ROWS_MAX 256 /* accounts stored one by one in a second; the rest are summed up by owner */
 #define SINGLES_MAX 200 /* requests stored one by one in a second */

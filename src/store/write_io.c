@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rows in: disk requests, with the file and the owner behind them. */
+#include "store/write_io.h"
+
 #include "store/store_int.h"
 
 int store_io_second(struct store *s, uint64_t at_boot_ns, const struct io_what *what,
