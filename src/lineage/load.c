@@ -109,7 +109,10 @@ static void choose(struct lineage *l)
 
 #define MAPS 4
 
-/* Whatever of these is missing costs nothing else: they are attached one by one. */
+/*
+ * Whatever of these is missing costs nothing else: they are attached one by one. A kernel without the second
+ * or third has no bounce buffers, or no IOMMU; what the fourth tells shows as requests that are not issued.
+ */
 static void map_programs(struct lineage_probe *p, struct bpf_program *ret[MAPS],
 			 struct bpf_link **ret_link[MAPS])
 {
