@@ -3,6 +3,7 @@
 #ifndef PROBE_LINEAGE_DONE_BPF_H
 #define PROBE_LINEAGE_DONE_BPF_H
 
+#include "probe/lineage_map.bpf.h"
 #include "probe/lineage_queue.bpf.h"
 
 #define BIOS_MAX 128 /* of a request */
@@ -23,6 +24,8 @@ struct done {
 	__u32 op, dev, error;
 	__u32 because;
 	__u32 bucket; /* of total_ns */
+	__u32 all; /* bytes of the request, to share out by: never 0 */
+	__u32 part_bounced; /* bytes of what is being collected */
 	bool ends; /* this is the last of it */
 };
 
@@ -97,6 +100,54 @@ static __always_inline void time_flow(struct lineage_flow *flow, const struct do
 		__sync_fetch_and_add(&flow->slow, 1);
 }
 
+/* Bounced bytes of a part, and all the rest where it begins an account's: then `ns`, `failed`. */
+__noinline int lineage_add_maps(__u32 index, __u32 bounced, __u32 ns, __u32 iommu, __u32 failed)
+{
+	struct lineage_maps *maps = bpf_map_lookup_elem(&lineage_maps, &index);
+
+	if (!maps)
+		return 0;
+	if (bounced)
+		__sync_fetch_and_add(&maps->bounced, bounced);
+	if (iommu)
+		__sync_fetch_and_add(&maps->iommu, iommu);
+	if (failed)
+		__sync_fetch_and_add(&maps->failed, 1);
+	if (!ns)
+		return 0;
+	__sync_fetch_and_add(&maps->ns, ns);
+	__sync_fetch_and_add(&maps->hist[lineage_bucket(ns) & (HIST_BUCKETS - 1)], 1);
+	if (ns > maps->max_ns)
+		maps->max_ns = ns;
+	return 0;
+}
+
+/* Of a request that belongs to several, bytes are shared out by size; times are each one's. */
+static __always_inline void count_maps(struct done *d, __u32 index, __u32 bytes, bool first)
+{
+	const struct mapped *m = &d->cpu->done_mapped;
+	__u32 bounced = (__u64)bytes * m->bounced / d->all;
+
+	d->part_bounced += bounced;
+	if (first)
+		lineage_add_maps(index, bounced, m->ns, d->parts == 1 ? m->iommu : 0, m->failed);
+	else
+		lineage_add_maps(index, bounced, 0, 0, 0);
+}
+
+/* The driver's own part lies behind the request. */
+static __always_inline void tell_nvme(struct lineage_event *e, const struct done *d)
+{
+	__u8 retries = 0;
+
+	if (!e->map_ns || !(d->because & LINEAGE_BECAUSE_FAILED))
+		return;
+	bpf_probe_read_kernel(&e->nvme_status, sizeof(e->nvme_status),
+			      (void *)(d->rq + lineage_nvme_status));
+	bpf_probe_read_kernel(&retries, sizeof(retries), (void *)(d->rq + lineage_nvme_retries));
+	e->nvme_retries = retries;
+}
+
 static __always_inline void tell_rest(struct lineage_event *e, const struct done *d)
 {
 	__u64 hctx = (__u64)GET(request, d->rq, mq_hctx);
@@ -106,6 +157,13 @@ static __always_inline void tell_rest(struct lineage_event *e, const struct done
 	e->rq_tag = GET(request, d->rq, tag);
 	if (hctx)
 		e->queue = GET(blk_mq_hw_ctx, hctx, queue_num);
+	if (!lineage_mapping)
+		return;
+	e->map_ns = d->cpu->done_mapped.ns;
+	e->bounced = d->part_bounced;
+	e->iommu = d->cpu->done_mapped.iommu;
+	if (lineage_nvme_status)
+		tell_nvme(e, d);
 }
 
 static __noinline int tell(struct done *d)
@@ -157,7 +215,7 @@ static __always_inline void collect(struct done *d, const struct lineage_slot *s
 		tell(d);
 	d->flow = index + 1;
 	d->parts++;
-	d->bytes = d->tid = d->sub_pid = d->sub_tid = d->requeues = 0;
+	d->bytes = d->tid = d->sub_pid = d->sub_tid = d->requeues = d->part_bounced = 0;
 	d->sector = sector;
 	d->offset = 0;
 	if (!slot)
@@ -176,6 +234,7 @@ static __always_inline void bio_done(struct done *d, struct lineage_slot *slot)
 	__u32 size = GET(bio, bio, bi_iter.bi_size), index = 0;
 	__u32 bytes = size < d->left ? size : d->left;
 	struct lineage_flow *flow = NULL;
+	bool first = false;
 
 	if (slot && sector - slot->sector > slot->size >> 9)
 		slot = NULL; /* of another bio that was at this address */
@@ -201,7 +260,10 @@ static __always_inline void bio_done(struct done *d, struct lineage_slot *slot)
 	if (d->ends && d->flow != index + 1) {
 		time_flow(flow, d, slot);
 		collect(d, slot, index, sector);
+		first = true;
 	}
+	if (lineage_mapping)
+		count_maps(d, index, bytes, first);
 	d->bytes += bytes;
 	d->left -= bytes;
 	/* Where it was split, other pieces may still ask for the place. */
@@ -248,10 +310,33 @@ static __always_inline __u64 since(__u64 start, __u64 now)
 	return start && now > start ? now - start : 0;
 }
 
+/* How it was mapped, and that is all over: to done_mapped of this CPU. */
+__noinline int lineage_take_mapped(__u64 rq, __u64 start_ns)
+{
+	struct lineage_cpu *c = lineage_cpu();
+	struct mapping *now = mapping_now();
+	struct mapped *m;
+
+	if (!c)
+		return 0;
+	c->done_mapped.ns = c->done_mapped.bounced = c->done_mapped.iommu = 0;
+	c->done_mapped.failed = 0;
+	if (now && now->rq == rq) /* it fails without having been issued */
+		mapping_over(now, start_ns, false);
+	m = mapped_of(rq);
+	if (!m)
+		return 0;
+	m->rq = 0;
+	if (m->issue_ns < start_ns)
+		return 0; /* of a request that was at this address before */
+	c->done_mapped = *m;
+	return 0;
+}
+
 static __always_inline void request_done(struct lineage_cpu *c, struct request *rq, __u32 bytes,
 					 __u8 error)
 {
-	struct done d = { .cpu = c, .left = bytes, .error = error };
+	struct done d = { .cpu = c, .left = bytes, .all = bytes ? bytes : 1, .error = error };
 	__u64 now = bpf_ktime_get_ns();
 	struct lineage_slot *slot;
 
@@ -267,6 +352,8 @@ static __always_inline void request_done(struct lineage_cpu *c, struct request *
 	d.device_ns = since(slot && slot->issue_ns ? slot->issue_ns : rq->io_start_time_ns, now);
 	if (d.device_ns > d.total_ns)
 		d.device_ns = d.total_ns;
+	if (lineage_mapping)
+		lineage_take_mapped(number_of(&c->done_number, rq), d.start_ns);
 	choose(&d, now, slot ? slot->requeues : 0);
 	bio_done(&d, slot);
 	if (GET(bio, d.bio, bi_next)) {
@@ -304,6 +391,14 @@ int BPF_PROG(lineage_issue, struct request *rq)
 
 	if (!c || !rq->bio)
 		return 0;
+	if (lineage_mapping && c->mapping.rq == number_of(&c->issue_number, rq)) {
+		__u64 begin = cost_begin(c->mapping.count - 1);
+
+		mapping_over(&c->mapping, rq->start_time_ns, true);
+		cost_end(c, begin);
+	}
+	if (!lineage_issues)
+		return 0;
 	slot = slot_of(number_of(&c->issue_number, rq->bio));
 	if (slot)
 		slot->issue_ns = bpf_ktime_get_ns();
@@ -313,9 +408,13 @@ int BPF_PROG(lineage_issue, struct request *rq)
 SEC("tp_btf/block_rq_requeue")
 int BPF_PROG(lineage_requeue, struct request *rq)
 {
+	struct mapping *now = lineage_mapping ? mapping_now() : NULL;
 	__u64 bio = 0;
 	struct lineage_slot *slot;
 
+	/* Set up, never issued: mapping it has failed, and is tried again. */
+	if (now && now->rq == (__u64)rq)
+		mapping_over(now, rq->start_time_ns, false);
 	bpf_probe_read_kernel(&bio, sizeof(bio),
 			      (void *)rq + bpf_core_field_offset(struct request, bio));
 	slot = bio ? slot_of(bio) : NULL;

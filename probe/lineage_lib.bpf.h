@@ -17,6 +17,10 @@ const volatile __u64 lineage_slow_ns = 100000000; /* a request from this length 
 const volatile __u32 lineage_quota = 0; /* others: so many per CPU in a tenth of a second */
 const volatile __u32 lineage_dev = 0; /* only this disk; 0: all */
 const volatile bool lineage_waits = false; /* also who is woken by them */
+const volatile bool lineage_issues = false; /* when each was issued */
+const volatile bool lineage_mapping = false; /* how long NVMe takes to map them, see lineage_map */
+const volatile __u32 lineage_nvme_status = 0; /* offsets in a request of NVMe; 0: not known */
+const volatile __u32 lineage_nvme_retries = 0;
 
 /* Set by user space while they would cost too much: what is queued is not looked at. */
 bool lineage_off = false;
@@ -37,6 +41,23 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 		bpf_rdonly_cast ? AS(type, at_)->field : BPF_CORE_READ((struct type *)at_, field); \
 	})
 
+/* The request that the NVMe driver is making ready on this CPU. */
+struct mapping {
+	__u64 rq; /* its address; 0: none */
+	__u64 start_ns;
+	__u32 tid; /* of who does it: what others do here meanwhile is theirs */
+	__u32 bounced, iommu, failed;
+	__u64 count; /* of all on this CPU */
+};
+
+/* A request that was issued. */
+struct mapped {
+	__u64 rq; /* 0: none */
+	__u64 issue_ns;
+	__u32 ns; /* 0: it never came to its issue, or nobody knows */
+	__u32 bounced, iommu, failed;
+};
+
 /* Room for one CPU. Each program has its own: one may interrupt another. */
 struct lineage_cpu {
 	volatile __u64 number; /* block_bio_queue: see number_of() */
@@ -49,6 +70,8 @@ struct lineage_cpu {
 	__u64 waking; /* the request that is being completed, if it was told; 0: none */
 	struct lineage_key key;
 	struct lineage_key done_key;
+	struct mapping mapping;
+	struct mapped done_mapped;
 	struct lineage_stats stats;
 };
 

@@ -93,6 +93,21 @@ _Static_assert(sizeof(struct lineage_flow) % 64 == 0, "whole cache lines");
 
 #define LINEAGE_FLOWS 4096 /* a power of two */
 
+/*
+ * What making an account's requests reachable for the device took, in an array beside that of the accounts:
+ * only a host with NVMe has it.
+ */
+struct lineage_maps {
+	__u64 ns, max_ns; /* of those in hist: from the command's set-up to its issue */
+	__u64 bounced; /* bytes that were copied, as the device cannot reach their memory */
+	__u64 iommu; /* mappings that the IOMMU was given */
+	__u64 failed; /* requests whose memory could not be mapped at first, or at all */
+	__u64 pad[3];
+	__u32 hist[HIST_BUCKETS];
+};
+
+_Static_assert(sizeof(struct lineage_maps) % 64 == 0, "whole cache lines");
+
 /* What the ring carries. */
 enum lineage_kind { LINEAGE_EVENT = 1, LINEAGE_WAKE = 2, LINEAGE_NAME = 3 };
 
@@ -123,6 +138,11 @@ struct lineage_event {
 	__u32 tid; /* of the owner */
 	__u32 sub_pid, sub_tid; /* who submitted it: often the flusher */
 	__u32 sharer[2];
+	__u32 map_ns; /* of the request: mapping it for DMA took at most that; 0: not known */
+	__u32 bounced; /* bytes of this part */
+	__u32 iommu; /* mappings that the IOMMU was given for the request */
+	__u16 nvme_status; /* what the drive said of a request that failed; 0: nothing */
+	__u16 nvme_retries;
 	char comm[LINEAGE_COMM];
 };
 

@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "capture/names.h"
 #include "lineage/lineage.h"
+#include "store/write_io.h"
 
 #define ROWS_MAX 256 /* accounts stored one by one in a second; the rest are summed up by owner */
 #define SINGLES_MAX 200 /* requests stored one by one in a second */
@@ -26,10 +27,15 @@ struct name {
 	char text[256];
 };
 
+struct account {
+	struct lineage_flow flow;
+	struct lineage_maps maps;
+};
+
 struct storage {
 	struct lineage *lineage;
 	struct hash *disks, *cgroups; /* number -> struct name */
-	struct lineage_flow *flows; /* of this second */
+	struct account *flows; /* of this second */
 	size_t flow_count, flow_cap;
 	struct lineage_event singles[SINGLES_MAX];
 	size_t single_count;
@@ -185,8 +191,9 @@ static void note(struct storage *s, int err)
 		s->err = err;
 }
 
-static void store_flow(struct storage *s, const struct lineage_flow *f)
+static void store_flow(struct storage *s, const struct account *a)
 {
+	const struct lineage_flow *f = &a->flow;
 	char file[LINEAGE_PATH];
 	struct io_what what = what_of(s, &f->key, f->comm, f->cgroup, file);
 	struct io_counts counts = {
@@ -199,9 +206,16 @@ static void store_flow(struct storage *s, const struct lineage_flow *f)
 		.slow = f->slow,
 		.errors = f->errors,
 		.requeues = f->requeues,
+		.map = { .mapped = lineage_mapped(&a->maps),
+			 .ns = a->maps.ns,
+			 .max_ns = a->maps.max_ns,
+			 .failed = a->maps.failed,
+			 .bounced = a->maps.bounced,
+			 .iommu = a->maps.iommu },
 	};
 
 	memcpy(counts.hist, f->hist, sizeof(counts.hist));
+	memcpy(counts.map.hist, a->maps.hist, sizeof(counts.map.hist));
 	note(s, store_io_second(s->store, s->now, &what, &counts));
 }
 
@@ -226,12 +240,17 @@ static void store_single(struct storage *s, const struct lineage_event *e)
 		.submitter_tid = e->sub_tid,
 		.requeues = e->requeues,
 		.error = e->error,
+		.map_ns = e->map_ns,
+		.bounced = e->bounced,
+		.iommu = e->iommu,
+		.nvme_status = lineage_tells_nvme(s->lineage, e) ? e->nvme_status : -1,
+		.nvme_retries = lineage_tells_nvme(s->lineage, e) ? e->nvme_retries : -1,
 	};
 
 	note(s, store_io_request(s->store, &what, &one));
 }
 
-static void on_flow(const struct lineage_flow *added, void *arg)
+static void on_flow(const struct lineage_flow *added, const struct lineage_maps *maps, void *arg)
 {
 	struct storage *s = arg;
 
@@ -239,13 +258,14 @@ static void on_flow(const struct lineage_flow *added, void *arg)
 		s->flow_cap = s->flow_cap ? 2 * s->flow_cap : 64;
 		s->flows = xrealloc(s->flows, s->flow_cap, sizeof(*s->flows));
 	}
-	s->flows[s->flow_count++] = *added;
+	s->flows[s->flow_count++] = (struct account){ *added, *maps };
 }
 
 /* Time counts, and trouble before it. */
 static int by_weight(const void *x, const void *y)
 {
-	const struct lineage_flow *a = x, *b = y;
+	const struct lineage_flow *a = &((const struct account *)x)->flow;
+	const struct lineage_flow *b = &((const struct account *)y)->flow;
 
 	if (!a->errors != !b->errors)
 		return a->errors ? -1 : 1;
@@ -269,21 +289,36 @@ static void add_flow(struct lineage_flow *to, const struct lineage_flow *f)
 		to->hist[i] += f->hist[i];
 }
 
-/* The rest of an owner's files as one. */
-static void fold(struct hash *folded, const struct lineage_flow *f)
+static void add_maps(struct lineage_maps *to, const struct lineage_maps *m)
 {
+	to->ns += m->ns;
+	to->max_ns = max_u64(to->max_ns, m->max_ns);
+	to->failed += m->failed;
+	to->bounced += m->bounced;
+	to->iommu += m->iommu;
+	for (int i = 0; i < HIST_BUCKETS; i++)
+		to->hist[i] += m->hist[i];
+}
+
+/* The rest of an owner's files as one. */
+static void fold(struct hash *folded, const struct account *account)
+{
+	const struct lineage_flow *f = &account->flow;
 	struct lineage_key key = f->key;
+	struct account *sum;
 	struct lineage_flow *to;
 
 	key.ino = key.gen = key.fs_dev = 0;
 	key.flags |= LINEAGE_FOLDED;
-	to = hash_put(folded, &key);
+	sum = hash_put(folded, &key);
+	to = &sum->flow;
 	if (!to->key.flags) {
 		to->key = key;
 		to->cgroup = f->cgroup;
 		memcpy(to->comm, f->comm, sizeof(to->comm));
 	}
 	add_flow(to, f);
+	add_maps(&sum->maps, &account->maps);
 }
 
 static bool store_folded(const void *key, void *value, void *arg)
@@ -305,7 +340,7 @@ static void store_flows(struct storage *s)
 		store_flow(s, &s->flows[i]);
 	if (s->flow_count <= ROWS_MAX)
 		return;
-	folded = hash_new(sizeof(struct lineage_key), sizeof(struct lineage_flow));
+	folded = hash_new(sizeof(struct lineage_key), sizeof(struct account));
 	for (size_t i = ROWS_MAX; i < s->flow_count; i++)
 		fold(folded, &s->flows[i]);
 	hash_each(folded, store_folded, s);

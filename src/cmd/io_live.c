@@ -28,6 +28,7 @@
 #define HOLD_MAX 16384
 #define QUOTA 1000
 #define RING_BYTES (16u << 20)
+#define MAP_SHOWN 0.1 /* mapping for DMA is, where it took so much of the request */
 
 struct held {
 	struct lineage_event event;
@@ -130,8 +131,18 @@ static void show_json(struct live *l, const struct held *h, const char *file)
 		json_u64(&j, "device_ns", e->device_ns);
 	else
 		json_null(&j, "device_ns");
+	if (e->map_ns)
+		json_u64(&j, "map_ns", e->map_ns);
+	else
+		json_null(&j, "map_ns");
+	json_u64(&j, "bounced", e->bounced);
+	json_u64(&j, "iommu_maps", e->iommu);
 	json_u64(&j, "requeues", e->requeues);
 	json_u64(&j, "error", e->error);
+	if (lineage_tells_nvme(l->lineage, e)) {
+		json_u64(&j, "nvme_status", e->nvme_status);
+		json_u64(&j, "nvme_retries", e->nvme_retries);
+	}
 	json_str(&j, "file", file);
 	json_u64(&j, "ino", e->key.ino);
 	json_u64(&j, "gen", e->key.gen);
@@ -162,6 +173,7 @@ static void show_text(struct live *l, const struct held *h, const char *file)
 	const struct lineage_event *e = &h->event;
 	char when[UNITS_CAP], size[UNITS_CAP], total[UNITS_CAP], device[UNITS_CAP], wait[UNITS_CAP];
 	char owner[100], waiter[140] = "", comm[4 * LINEAGE_COMM + 1], extra[80] = "", status[32];
+	char map[UNITS_CAP];
 
 	if (!l->titled)
 		printf("%-12s %-10s %-7s %9s %9s %9s  %-22s %s\n", "TIME", "DISK", "OP", "SIZE",
@@ -187,6 +199,10 @@ static void show_text(struct live *l, const struct held *h, const char *file)
 		printf(" +%s", format_bytes(size, sizeof(size), e->offset));
 	if (e->key.tag)
 		printf("  tag %" PRIu64, (uint64_t)e->key.tag);
+	if (e->bounced)
+		printf("  bounced");
+	if (e->map_ns && e->map_ns >= MAP_SHOWN * (double)(e->queue_ns + e->device_ns))
+		printf("  mapping %s", format_ns(map, sizeof(map), e->map_ns));
 	printf("%s%s%s\n", e->key.class == LINEAGE_direct ? "  direct" : "", extra, waiter);
 }
 
@@ -245,7 +261,7 @@ static void on_wake(const struct lineage_wake *wake, void *arg)
 
 /* ---- sums ---- */
 
-static void on_flow(const struct lineage_flow *added, void *arg)
+static void on_flow(const struct lineage_flow *added, const struct lineage_maps *maps, void *arg)
 {
 	struct live *l = arg;
 	char file[LINEAGE_PATH], owner[100];
@@ -257,7 +273,7 @@ static void on_flow(const struct lineage_flow *added, void *arg)
 	if (l->args->file && !strstr(file, l->args->file))
 		return;
 	owner_text(&added->key, added->comm, added->sharer, owner, sizeof(owner));
-	io_sums_add(l->sums, disk_name(l, added->key.dev), file, owner, added);
+	io_sums_add(l->sums, disk_name(l, added->key.dev), file, owner, added, maps);
 }
 
 static int look(struct live *l)

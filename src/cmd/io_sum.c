@@ -31,6 +31,7 @@ struct sum_key {
 struct sum {
 	uint64_t requests, merged, bytes, total_ns, max_ns, slow, errors, requeues, timed;
 	uint32_t hist[HIST_BUCKETS];
+	struct lineage_maps maps;
 };
 
 struct io_sums {
@@ -53,7 +54,8 @@ void io_sums_free(struct io_sums *s)
 	free(s);
 }
 
-static void add(struct io_sums *s, const struct sum_key *key, const struct lineage_flow *f)
+static void add(struct io_sums *s, const struct sum_key *key, const struct lineage_flow *f,
+		const struct lineage_maps *m)
 {
 	struct sum *sum = hash_put(s->sums, key);
 
@@ -66,12 +68,19 @@ static void add(struct io_sums *s, const struct sum_key *key, const struct linea
 	sum->errors += f->errors;
 	sum->requeues += f->requeues;
 	sum->max_ns = max_u64(sum->max_ns, f->max_ns);
-	for (int i = 0; i < HIST_BUCKETS; i++)
+	sum->maps.ns += m->ns;
+	sum->maps.max_ns = max_u64(sum->maps.max_ns, m->max_ns);
+	sum->maps.bounced += m->bounced;
+	sum->maps.iommu += m->iommu;
+	sum->maps.failed += m->failed;
+	for (int i = 0; i < HIST_BUCKETS; i++) {
 		sum->hist[i] += f->hist[i];
+		sum->maps.hist[i] += m->hist[i];
+	}
 }
 
 void io_sums_add(struct io_sums *s, const char *disk, const char *file, const char *owner,
-		 const struct lineage_flow *added)
+		 const struct lineage_flow *added, const struct lineage_maps *maps)
 {
 	struct sum_key key;
 	size_t len = strlen(file);
@@ -79,7 +88,7 @@ void io_sums_add(struct io_sums *s, const char *disk, const char *file, const ch
 	memset(&key, 0, sizeof(key));
 	str_copy(key.disk, sizeof(key.disk), disk);
 	key.op = added->key.op;
-	add(s, &key, added);
+	add(s, &key, added, maps);
 	if (hash_count(s->sums) >= SUMS_MAX)
 		file = owner = "(the rest)";
 	else if (len >= sizeof(key.file)) /* the end tells more */
@@ -89,7 +98,7 @@ void io_sums_add(struct io_sums *s, const char *disk, const char *file, const ch
 	key.tag = added->key.tag;
 	key.class = added->key.class;
 	key.how = added->key.owner;
-	add(s, &key, added);
+	add(s, &key, added, maps);
 }
 
 /* ---- showing ---- */
@@ -137,6 +146,24 @@ static void print_times(const struct sum *s)
 	printf(" %9s", s->timed ? format_ns(text, sizeof(text), s->max_ns) : "-");
 }
 
+static uint64_t map_quantile(const struct lineage_maps *m, double q)
+{
+	return min_u64(hist_quantile(m->hist, q), m->max_ns);
+}
+
+/* Of a disk, if its driver tells; of a file only that it was bounced. */
+static void print_maps(const struct lineage_maps *m, bool disk)
+{
+	char p99[UNITS_CAP], max[UNITS_CAP], bytes[UNITS_CAP];
+
+	if (m->ns && disk)
+		printf("  mapping p99 %s, max %s",
+		       format_ns(p99, sizeof(p99), map_quantile(m, 0.99)),
+		       format_ns(max, sizeof(max), m->max_ns));
+	if (m->bounced)
+		printf("  %s bounced", format_bytes(bytes, sizeof(bytes), m->bounced));
+}
+
 static void print_row(const struct row *r)
 {
 	char count[UNITS_CAP], bytes[UNITS_CAP];
@@ -154,6 +181,7 @@ static void print_row(const struct row *r)
 		printf("  %" PRIu64 " failed", r->sum.errors);
 	if (r->sum.requeues)
 		printf("  %" PRIu64 " requeued", r->sum.requeues);
+	print_maps(&r->sum.maps, disk);
 	putchar('\n');
 }
 
@@ -181,6 +209,21 @@ static void print_text(const struct rows *rows, const struct lineage_stats *stat
 	printf("\n%" PRIu64 " requests completed, %" PRIu64 " shown one by one.\n",
 	       (uint64_t)stats->requests, shown);
 	print_losses(stats);
+}
+
+/* Only of NVMe is it known. */
+static void maps_json(struct json *j, const struct lineage_maps *m)
+{
+	if (!m->ns && !m->failed)
+		return;
+	json_u64(j, "mapped", lineage_mapped(m));
+	json_u64(j, "map_ns", m->ns);
+	json_u64(j, "map_p50_ns", map_quantile(m, 0.5));
+	json_u64(j, "map_p99_ns", map_quantile(m, 0.99));
+	json_u64(j, "map_max_ns", m->max_ns);
+	json_u64(j, "map_failed", m->failed);
+	json_u64(j, "bounced", m->bounced);
+	json_u64(j, "iommu_maps", m->iommu);
 }
 
 static void row_json(const struct row *r)
@@ -211,6 +254,7 @@ static void row_json(const struct row *r)
 		json_u64(&j, "p999_ns", min_u64(hist_quantile(r->sum.hist, 0.999), r->sum.max_ns));
 		json_u64(&j, "max_ns", r->sum.max_ns);
 	}
+	maps_json(&j, &r->sum.maps);
 	json_close(&j, '}');
 	putchar('\n');
 }

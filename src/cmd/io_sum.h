@@ -15,7 +15,7 @@ void io_sums_free(struct io_sums *s);
 
 /* At most 65536 are told apart; then the rest of a disk is one. */
 void io_sums_add(struct io_sums *s, const char *disk, const char *file, const char *owner,
-		 const struct lineage_flow *added);
+		 const struct lineage_flow *added, const struct lineage_maps *maps);
 void io_sums_print(struct io_sums *s, const struct lineage_stats *stats, uint64_t shown, bool json);
 
 /* A tag as people write it: 80042 or 0x138aa. */

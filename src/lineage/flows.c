@@ -11,20 +11,23 @@
 /* An account as it was at the last look. */
 struct before {
 	uint32_t serial, rests;
-	uint64_t untimed, merged, bytes, total_ns, device_ns, slow, errors, requeues;
+	__u64 untimed, merged, bytes, total_ns, device_ns, slow, errors, requeues;
 	uint32_t hist[HIST_BUCKETS];
+	struct lineage_maps maps;
 };
 
 struct flows {
 	struct lineage_flow *shared;
+	struct lineage_maps *maps; /* NULL: there are none */
 	struct before before[LINEAGE_FLOWS];
 };
 
-struct flows *flows_new(struct lineage_flow *shared)
+struct flows *flows_new(struct lineage_flow *shared, struct lineage_maps *maps)
 {
 	struct flows *f = xcalloc(1, sizeof(*f));
 
 	f->shared = shared;
+	f->maps = maps;
 	return f;
 }
 
@@ -33,12 +36,35 @@ void flows_free(struct flows *f)
 	free(f);
 }
 
-static uint64_t since(const __u64 *now, uint64_t *before)
+static uint64_t since(const __u64 *now, __u64 *before)
 {
 	uint64_t value = __atomic_load_n(now, __ATOMIC_RELAXED), added = value - *before;
 
 	*before = value;
 	return added;
+}
+
+static void since_hist(const __u32 now[HIST_BUCKETS], uint32_t before[HIST_BUCKETS],
+		       __u32 ret[HIST_BUCKETS])
+{
+	for (int i = 0; i < HIST_BUCKETS; i++) {
+		uint32_t value = __atomic_load_n(&now[i], __ATOMIC_RELAXED);
+
+		ret[i] = value - before[i];
+		before[i] = value;
+	}
+}
+
+static void added_maps(struct lineage_maps *maps, struct lineage_maps *b, struct lineage_maps *ret)
+{
+	ret->ns = since(&maps->ns, &b->ns);
+	ret->bounced = since(&maps->bounced, &b->bounced);
+	ret->iommu = since(&maps->iommu, &b->iommu);
+	ret->failed = since(&maps->failed, &b->failed);
+	if (!ret->ns)
+		return;
+	ret->max_ns = __atomic_exchange_n(&maps->max_ns, 0, __ATOMIC_RELAXED);
+	since_hist(maps->hist, b->hist, ret->hist);
 }
 
 /* False: nothing is new. */
@@ -62,20 +88,17 @@ static bool added(struct lineage_flow *flow, struct before *b, struct lineage_fl
 	if (!ret->untimed && !ret->total_ns && !ret->bytes && !ret->errors)
 		return false;
 	ret->max_ns = __atomic_exchange_n(&flow->max_ns, 0, __ATOMIC_RELAXED);
-	for (int i = 0; i < HIST_BUCKETS; i++) {
-		uint32_t value = __atomic_load_n(&flow->hist[i], __ATOMIC_RELAXED);
-
-		ret->hist[i] = value - b->hist[i];
-		b->hist[i] = value;
-	}
+	since_hist(flow->hist, b->hist, ret->hist);
 	ret->requests = lineage_timed(ret) + ret->untimed;
 	ret->requests -= min_u64(ret->requests, ret->merged); /* read one after the other */
 	return true;
 }
 
 /* Nobody has found it for one look, so nobody is at it any more. */
-static void give_up(struct lineage_flow *flow, struct before *b)
+static void give_up(struct lineage_flow *flow, struct lineage_maps *maps, struct before *b)
 {
+	if (maps)
+		*maps = (struct lineage_maps){ 0 };
 	flow->serial = 0; /* a request that is still under way will not know it */
 	memset(&flow->requests, 0, sizeof(*flow) - offsetof(struct lineage_flow, requests));
 	*b = (struct before){ 0 };
@@ -92,6 +115,7 @@ void flows_take(struct flows *f, flow_fn fn, void *arg)
 	for (uint32_t i = 0; i < LINEAGE_FLOWS; i++) {
 		struct lineage_flow *flow = &f->shared[i], fresh;
 		uint32_t state = __atomic_load_n(&flow->state, __ATOMIC_ACQUIRE);
+		struct lineage_maps *maps = f->maps ? &f->maps[i] : NULL, fresh_maps = { 0 };
 		struct before *b = &f->before[i];
 
 		if (state != FLOW_LIVE && state != FLOW_RETIRING)
@@ -102,20 +126,32 @@ void flows_take(struct flows *f, flow_fn fn, void *arg)
 		if (flow->key.class < LINEAGE_CLASS_COUNT &&
 		    flow->key.owner < LINEAGE_OWNER_COUNT && added(flow, b, &fresh)) {
 			b->rests = 0;
-			fn(&fresh, arg);
+			if (maps)
+				added_maps(maps, &b->maps, &fresh_maps);
+			fn(&fresh, &fresh_maps, arg);
 		}
 		if (state == FLOW_RETIRING)
-			give_up(flow, b);
+			give_up(flow, maps, b);
 		else if (b->rests >= rest)
 			__atomic_store_n(&flow->state, FLOW_RETIRING, __ATOMIC_RELEASE);
 	}
 }
 
-uint64_t lineage_timed(const struct lineage_flow *flow)
+static uint64_t sum(const __u32 hist[HIST_BUCKETS])
 {
-	uint64_t timed = 0;
+	uint64_t all = 0;
 
 	for (int i = 0; i < HIST_BUCKETS; i++)
-		timed += flow->hist[i];
-	return timed;
+		all += hist[i];
+	return all;
+}
+
+uint64_t lineage_timed(const struct lineage_flow *flow)
+{
+	return sum(flow->hist);
+}
+
+uint64_t lineage_mapped(const struct lineage_maps *maps)
+{
+	return sum(maps->hist);
 }

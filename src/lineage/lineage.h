@@ -54,15 +54,23 @@ struct lineage_fns {
 int lineage_read(struct lineage *l, const struct lineage_fns *fns);
 
 /*
- * What was added to each account since the last time, in a struct of its own: counts are differences,
- * max_ns is that of the interval. Accounts at rest are given up. About once a second.
+ * What was added to each account since the last time, in structs of their own: counts are differences,
+ * max_ns is that of the interval; of maps all is 0 where nothing was measured. Accounts at rest are given
+ * up. About once a second.
  */
-typedef void (*flow_fn)(const struct lineage_flow *added, void *arg);
+typedef void (*flow_fn)(const struct lineage_flow *added, const struct lineage_maps *maps,
+			void *arg);
 
 /* How many of an account's requests have a known latency. */
 uint64_t lineage_timed(const struct lineage_flow *flow);
 
+/* ... and of how many it is known how long mapping them took. */
+uint64_t lineage_mapped(const struct lineage_maps *maps);
+
 void lineage_each_flow(struct lineage *l, flow_fn fn, void *arg);
+
+/* Does the event have the status and the retries of a drive? */
+bool lineage_tells_nvme(const struct lineage *l, const struct lineage_event *event);
 
 /* Look at what is queued, or not, because it would cost too much: it is counted without a file then. */
 void lineage_look(struct lineage *l, bool on);

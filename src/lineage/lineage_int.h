@@ -14,10 +14,19 @@ int lineage_check(void *bytes, size_t len);
 
 struct flows;
 
-/* `shared`: LINEAGE_FLOWS of them, which the kernel writes. */
-struct flows *flows_new(struct lineage_flow *shared);
+/* LINEAGE_FLOWS of each, which the kernel writes; `maps` NULL: nothing is known of mapping. */
+struct flows *flows_new(struct lineage_flow *shared, struct lineage_maps *maps);
 void flows_free(struct flows *f);
 void flows_take(struct flows *f, flow_fn fn, void *arg);
+
+/* ---- NVMe ---- */
+
+struct nvme_kernel {
+	bool there; /* there is a driver, that may have the tracepoints */
+	uint32_t status, retries; /* from the beginning of a request on; 0: not known */
+};
+
+void nvme_kernel(struct nvme_kernel *ret);
 
 /* ---- names ---- */
 

@@ -20,7 +20,9 @@ struct lineage {
 	struct lineage_opts opts;
 	struct lineage_probe *probe;
 	struct ring_buffer *ring;
+	struct nvme_kernel nvme;
 	struct lineage_flow *shared;
+	struct lineage_maps *maps; /* NULL: no NVMe */
 	struct flows *flows;
 	struct paths *paths;
 	const struct lineage_fns *fns; /* while reading */
@@ -82,7 +84,8 @@ static void choose(struct lineage *l)
 		{ p->progs.lineage_xfs_fsync, "xfs_file_fsync", "xfs", NULL, true },
 		{ p->progs.lineage_requeue, "block_rq_requeue", NULL,
 		  "requests that were given to a disk twice are not told", true },
-		{ p->progs.lineage_issue, "block_rq_issue", NULL, NULL, l->opts.issue },
+		{ p->progs.lineage_issue, "block_rq_issue", NULL, NULL,
+		  l->opts.issue || l->nvme.there },
 		{ p->progs.lineage_io_done, "block_io_done", NULL,
 		  "who waited for a request is not known", l->opts.waits },
 	};
@@ -101,6 +104,67 @@ static void choose(struct lineage *l)
 	for (size_t i = 0; i < ARRAY_LEN(waiting); i++)
 		bpf_program__set_autoload(waiting[i], waits);
 	p->rodata->lineage_waits = waits;
+	p->rodata->lineage_issues = l->opts.issue;
+}
+
+#define MAPS 4
+
+/*
+ * Whatever of these is missing costs nothing else: they are attached one by one. A kernel without the second
+ * or third has no bounce buffers, or no IOMMU; what the fourth tells shows as requests that are not issued.
+ */
+static void map_programs(struct lineage_probe *p, struct bpf_program *ret[MAPS],
+			 struct bpf_link **ret_link[MAPS])
+{
+	ret[0] = p->progs.lineage_setup;
+	ret[1] = p->progs.lineage_bounced;
+	ret[2] = p->progs.lineage_iommu;
+	ret[3] = p->progs.lineage_map_error;
+	ret_link[0] = &p->links.lineage_setup;
+	ret_link[1] = &p->links.lineage_bounced;
+	ret_link[2] = &p->links.lineage_iommu;
+	ret_link[3] = &p->links.lineage_map_error;
+}
+
+/* Mapping for DMA: only where there is NVMe does it cost anything, memory too. */
+static void choose_maps(struct lineage *l)
+{
+	struct bpf_program *prog[MAPS];
+	struct bpf_link **link[MAPS];
+	struct lineage_probe *p = l->probe;
+
+	map_programs(p, prog, link);
+	for (int i = 0; i < MAPS; i++) {
+		bpf_program__set_autoload(prog[i], l->nvme.there);
+		bpf_program__set_autoattach(prog[i], false);
+	}
+	p->rodata->lineage_mapping = l->nvme.there;
+	p->rodata->lineage_nvme_status = l->nvme.status;
+	p->rodata->lineage_nvme_retries = l->nvme.retries;
+	if (!l->nvme.there) {
+		bpf_map__set_max_entries(p->maps.lineage_mapped, 1);
+		bpf_map__set_max_entries(p->maps.lineage_maps, 1);
+	}
+}
+
+static void attach_maps(struct lineage *l)
+{
+	struct bpf_program *prog[MAPS];
+	struct bpf_link **link[MAPS];
+
+	if (!l->nvme.there)
+		return;
+	map_programs(l->probe, prog, link);
+	for (int i = 0; i < MAPS; i++) {
+		*link[i] = bpf_program__attach(prog[i]);
+		if (*link[i])
+			continue;
+		log_debug("%s: %s", bpf_program__section_name(prog[i]), strerror(errno));
+		if (i == 0) { /* the others are of no use then */
+			add_limit(l, "how long NVMe requests are mapped for DMA is not known");
+			return;
+		}
+	}
 }
 
 static int load(struct lineage *l)
@@ -115,7 +179,9 @@ static int load(struct lineage *l)
 	p = l->probe = lineage_probe__open();
 	if (!p)
 		return fail(-errno, "open the storage probes: %s", strerror(errno));
+	nvme_kernel(&l->nvme);
 	choose(l);
+	choose_maps(l);
 	p->rodata->lineage_slow_ns = l->opts.slow_ns ? l->opts.slow_ns : LINEAGE_SLOW_NS;
 	p->rodata->lineage_quota = (l->opts.quota + 9) / 10;
 	p->rodata->lineage_dev = l->opts.dev;
@@ -135,8 +201,11 @@ static int load(struct lineage *l)
 			"load the storage probes: %s; `culprit -v io` shows the verifier's words",
 			strerror(-err));
 	err = lineage_probe__attach(p);
-	return err ? fail(err, "attach to the tracepoints of the block layer: %s", strerror(-err))
-		   : 0;
+	if (err)
+		return fail(err, "attach to the tracepoints of the block layer: %s",
+			    strerror(-err));
+	attach_maps(l);
+	return 0;
 }
 
 static int on_record(void *ctx, void *data, size_t len)
@@ -167,6 +236,15 @@ static int on_record(void *ctx, void *data, size_t len)
 	return 0;
 }
 
+/* The LINEAGE_FLOWS entries of a map, in our memory. */
+static void *share(const struct bpf_map *map, size_t size)
+{
+	void *at = mmap(NULL, LINEAGE_FLOWS * size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			bpf_map__fd(map), 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
 int lineage_open(const struct lineage_opts *opts, struct lineage **ret)
 {
 	struct lineage *l = xcalloc(1, sizeof(*l));
@@ -182,14 +260,14 @@ int lineage_open(const struct lineage_opts *opts, struct lineage **ret)
 		err = fail(-errno, "map the storage probes' ring: %s", strerror(errno));
 		goto out;
 	}
-	l->shared = mmap(NULL, LINEAGE_FLOWS * sizeof(*l->shared), PROT_READ | PROT_WRITE,
-			 MAP_SHARED, bpf_map__fd(l->probe->maps.lineage_flows), 0);
-	if (l->shared == MAP_FAILED) {
-		l->shared = NULL;
+	l->shared = share(l->probe->maps.lineage_flows, sizeof(*l->shared));
+	if (l->shared && l->nvme.there)
+		l->maps = share(l->probe->maps.lineage_maps, sizeof(*l->maps));
+	if (!l->shared || (l->nvme.there && !l->maps)) {
 		err = fail(-errno, "map the accounts of storage: %s", strerror(errno));
 		goto out;
 	}
-	l->flows = flows_new(l->shared);
+	l->flows = flows_new(l->shared, l->maps);
 out:
 	if (err)
 		lineage_close(l);
@@ -210,6 +288,8 @@ void lineage_close(struct lineage *l)
 	ring_buffer__free(l->ring);
 	if (l->shared)
 		munmap(l->shared, LINEAGE_FLOWS * sizeof(*l->shared));
+	if (l->maps)
+		munmap(l->maps, LINEAGE_FLOWS * sizeof(*l->maps));
 	lineage_probe__destroy(l->probe);
 	flows_free(l->flows);
 	paths_free(l->paths);
@@ -234,6 +314,11 @@ int lineage_read(struct lineage *l, const struct lineage_fns *fns)
 void lineage_each_flow(struct lineage *l, flow_fn fn, void *arg)
 {
 	flows_take(l->flows, fn, arg);
+}
+
+bool lineage_tells_nvme(const struct lineage *l, const struct lineage_event *event)
+{
+	return l->nvme.status && event->map_ns && event->because & LINEAGE_BECAUSE_FAILED;
 }
 
 void lineage_look(struct lineage *l, bool on)

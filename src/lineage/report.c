@@ -120,8 +120,7 @@ static void say_symptom(const struct report *r, FILE *out)
 	}
 }
 
-/* Of a tag: its label, where somebody has said it. */
-static const char *tag_words(const struct report *r, uint64_t tag, char *dst, size_t cap)
+const char *report_tag_words(const struct report *r, uint64_t tag, char *dst, size_t cap)
 {
 	for (int i = 0; i < r->tag_count; i++) {
 		if (r->tags[i].tag == tag && r->tags[i].label[0]) {
@@ -141,7 +140,7 @@ static void say_lineage(const struct report *r, FILE *out)
 
 	fprintf(out, "\nWorkload lineage:\n");
 	if (f && f->tag)
-		fprintf(out, "  ai_tag:  %s\n", tag_words(r, f->tag, text, sizeof(text)));
+		fprintf(out, "  ai_tag:  %s\n", report_tag_words(r, f->tag, text, sizeof(text)));
 	else
 		fprintf(out, "  ai_tag:  none\n");
 	fprintf(out, "  file:    %s\n",
@@ -174,7 +173,17 @@ static void say_lineage(const struct report *r, FILE *out)
 		if (q->device_ns)
 			fprintf(out, " (%s in the device)",
 				format_ns(device, sizeof(device), q->device_ns));
-		fprintf(out, "%s\n", q->error ? ", failed" : "");
+		if (q->map_ns)
+			fprintf(out, ", mapped for DMA in %s",
+				format_ns(ns, sizeof(ns), q->map_ns));
+		if (q->bounced)
+			fprintf(out, ", bounced");
+		if (q->error)
+			fprintf(out, ", failed");
+		if (q->nvme_status > 0)
+			fprintf(out, ", NVMe status 0x%x after %d retries",
+				(unsigned)q->nvme_status, q->nvme_retries);
+		putc('\n', out);
 	}
 }
 
@@ -211,7 +220,7 @@ static void say_disks(const struct report *r, FILE *out)
 	}
 	for (int i = 0; i < r->tag_count; i++) {
 		snprintf(tag, sizeof(tag), "tag %s",
-			 tag_words(r, r->tags[i].tag, label, sizeof(label)));
+			 report_tag_words(r, r->tags[i].tag, label, sizeof(label)));
 		say_sum(tag, "read", &r->tags[i].read, out);
 		say_sum(tag, "write", &r->tags[i].write, out);
 	}
@@ -248,12 +257,15 @@ static void say_failed(const struct report *r, FILE *out)
 
 	if (!r->failed_disk[0])
 		return;
-	fprintf(out, "  failed on %s: %s of %s at offset %" PRIu64 ", data of %s%s%s\n",
+	fprintf(out, "  failed on %s: %s of %s at offset %" PRIu64 ", data of %s%s%s",
 		r->failed_disk, format_bytes(bytes, sizeof(bytes), r->failed_bytes),
 		safe(file, sizeof(file), r->failed_file[0] ? r->failed_file : "no file"),
 		r->failed_offset, safe(comm, sizeof(comm), r->failed_comm),
 		r->failed_tag ? ", tag " : "",
-		r->failed_tag ? tag_words(r, r->failed_tag, tag, sizeof(tag)) : "");
+		r->failed_tag ? report_tag_words(r, r->failed_tag, tag, sizeof(tag)) : "");
+	if (r->failed_nvme > 0)
+		fprintf(out, ", NVMe status 0x%x", (unsigned)r->failed_nvme);
+	putc('\n', out);
 }
 
 static void say_signals(const struct report *r, FILE *out)
@@ -280,9 +292,8 @@ static void say_signals(const struct report *r, FILE *out)
 		else
 			fprintf(out, "  %s\n", words[i][1]);
 	}
-	fprintf(out,
-		"  DMA map latency is not measured here; events that this kernel has no tracepoint for "
-		"are not seen\n");
+	report_say_maps(r, out);
+	fprintf(out, "  Events that this kernel has no tracepoint for are not seen\n");
 }
 
 static void say_others(const struct report *r, FILE *out)

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/json.h"
 #include "store/read_io.h"
 #include "store/store.h"
 #include "wire/tag.h"
@@ -25,6 +26,7 @@
 struct report_sum {
 	uint64_t requests, bytes, timed, total_ns, max_ns, slow, errors, requeues;
 	uint32_t hist[HIST_BUCKETS];
+	struct io_maps map;
 };
 
 struct report_disk {
@@ -131,6 +133,7 @@ struct report {
 	/* The first that failed, whether somebody waited long or not; "": none did. */
 	char failed_file[512], failed_disk[64], failed_comm[REPORT_COMM];
 	uint64_t failed_bytes, failed_offset, failed_tag;
+	int32_t failed_nvme; /* what the drive said; 0 or less: nothing */
 };
 
 /* -ENODATA: the trace has no disk requests in that time. Free with report_free(). */
@@ -150,6 +153,20 @@ void report_path(const struct report *r, char *dst, size_t cap);
 
 /* What to do next, one at a time; false: no more. */
 bool report_action(const struct report *r, int n, char *dst, size_t cap);
+
+/* Of a tag: its label where somebody has said it, else its number. Returns dst. */
+const char *report_tag_words(const struct report *r, uint64_t tag, char *dst, size_t cap);
+
+enum report_map { REPORT_MAP_UNKNOWN, REPORT_MAP_NORMAL, REPORT_MAP_SLOW };
+
+extern const char *const report_map_names[];
+
+/* How long a disk's requests took to be mapped for DMA. */
+enum report_map report_judge_maps(const struct report_disk *d);
+void report_add_maps(struct io_maps *to, const struct io_maps *m);
+void report_say_maps(const struct report *r, FILE *out);
+void report_put_maps(struct json *j, const struct report_disk *d);
+void report_put_bounced(struct json *j, const struct report *r);
 
 /* The primary cause in one sentence. */
 void report_cause(const struct report *r, char *dst, size_t cap);

@@ -20,6 +20,7 @@ static void add(struct report_sum *to, const struct io_counts *c)
 	to->requeues += c->requeues;
 	for (int i = 0; i < HIST_BUCKETS; i++)
 		to->hist[i] += c->hist[i];
+	report_add_maps(&to->map, &c->map);
 }
 
 /* ---- waits ---- */

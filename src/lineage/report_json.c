@@ -56,6 +56,14 @@ static void put_gpus(struct json *j, const struct report *r)
 	json_close(j, ']');
 }
 
+static void put_told(struct json *j, const char *key, int32_t value)
+{
+	if (value < 0)
+		json_null(j, key);
+	else
+		json_i64(j, key, value);
+}
+
 static void put_worst(struct json *j, const struct report *r)
 {
 	const struct io_single *q = &r->worst.one;
@@ -80,6 +88,14 @@ static void put_worst(struct json *j, const struct report *r)
 	json_i64(j, "request_tag", q->rq_tag);
 	json_u64(j, "error", q->error);
 	json_u64(j, "requeues", q->requeues);
+	if (q->map_ns)
+		json_u64(j, "map_ns", q->map_ns);
+	else
+		json_null(j, "map_ns");
+	json_u64(j, "bounced", q->bounced);
+	json_u64(j, "iommu_maps", q->iommu);
+	put_told(j, "nvme_status", q->nvme_status);
+	put_told(j, "nvme_retries", q->nvme_retries);
 	json_close(j, '}');
 }
 
@@ -132,6 +148,7 @@ static void put_disks(struct json *j, const struct report *r)
 		put_sum(j, "write", &r->disk[i].write);
 		put_sum(j, "in_stall", &r->disk[i].stalled);
 		put_sum(j, "otherwise", &r->disk[i].else_);
+		report_put_maps(j, &r->disk[i]);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -191,6 +208,7 @@ void report_json(const struct report *r, FILE *out)
 	for (int i = 0; i < REPORT_SIGNALS; i++)
 		json_u64(&j, r->signal[i].event, r->signal[i].count);
 	json_close(&j, '}');
+	report_put_bounced(&j, r);
 	json_open(&j, "actions", '[');
 	for (int i = 0; report_action(r, i, text, sizeof(text)); i++)
 		json_str(&j, NULL, text);

@@ -214,6 +214,7 @@ static int on_failed(const struct io_request_info *q, void *arg)
 	r->failed_bytes = q->one.bytes;
 	r->failed_offset = q->one.file_offset;
 	r->failed_tag = q->what.tag;
+	r->failed_nvme = q->one.nvme_status;
 	return 1;
 }
 
@@ -392,6 +393,16 @@ bool report_action(const struct report *r, int n, char *dst, size_t cap)
 	}
 	if (n == 2) {
 		snprintf(dst, cap, "consider separate disks for checkpoints and for the dataset");
+		return true;
+	}
+	if (n == 3 && (report_judge_maps(disk_at(r)) == REPORT_MAP_SLOW ||
+		       disk_at(r)->read.map.failed || disk_at(r)->write.map.failed)) {
+		snprintf(
+			dst, cap,
+			"mapping requests of %s for DMA takes long, or fails: look for swiotlb=force or too "
+			"small, an IOMMU in strict mode (iommu.strict=0, iommu=pt), memory that the drive "
+			"cannot reach",
+			disk);
 		return true;
 	}
 	return false;

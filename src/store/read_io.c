@@ -37,11 +37,21 @@ static int io_second_row(sqlite3_stmt *stmt, void *arg)
 			.slow = column_u64(stmt, 21),
 			.errors = column_u64(stmt, 22),
 			.requeues = column_u64(stmt, 23),
+			.map = {
+				.mapped = column_u64(stmt, 25),
+				.ns = column_u64(stmt, 26),
+				.max_ns = column_u64(stmt, 27),
+				.failed = column_u64(stmt, 29),
+				.bounced = column_u64(stmt, 30),
+				.iommu = column_u64(stmt, 31),
+			},
 		},
 	};
 	struct to *to = arg;
 	int err = column_hist(stmt, 24, info.counts.hist);
 
+	if (!err)
+		err = column_hist(stmt, 28, info.counts.map.hist);
 	if (err)
 		return err;
 	return ((int (*)(const struct io_second_info *, void *))to->fn)(&info, to->arg);
@@ -52,16 +62,23 @@ int store_each_io_second(struct store *s, struct window w,
 {
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
-	int err = store_query(s,
-			      "SELECT at_ns, dev, d.text, op, class, fs, fs_dev, ino, gen, f.text,"
-			      " owner, pid, c.text, tag, readahead, requests, merged, bytes, timed,"
-			      " total_ns, max_ns, slow, errors, requeues, hist FROM io_second"
-			      " LEFT JOIN string d ON d.id=disk LEFT JOIN string f ON f.id=file"
-			      " LEFT JOIN string c ON c.id=comm"
-			      " WHERE at_ns > ?1 AND at_ns <= ?2 ORDER BY at_ns, io_second.rowid",
-			      w, &stmt);
+	int err =
+		store_query(s,
+			    "SELECT at_ns, dev, d.text, op, class, fs, fs_dev, ino, gen, f.text,"
+			    " owner, pid, c.text, tag, readahead, requests, merged, bytes, timed,"
+			    " total_ns, max_ns, slow, errors, requeues, hist, mapped, map_ns,"
+			    " map_max_ns, map_hist, map_failed, bounced, iommu_maps FROM io_second"
+			    " LEFT JOIN string d ON d.id=disk LEFT JOIN string f ON f.id=file"
+			    " LEFT JOIN string c ON c.id=comm"
+			    " WHERE at_ns > ?1 AND at_ns <= ?2 ORDER BY at_ns, io_second.rowid",
+			    w, &stmt);
 
 	return err ? err : store_rows(s, stmt, io_second_row, &to);
+}
+
+static int32_t told(sqlite3_stmt *stmt, int i)
+{
+	return sqlite3_column_type(stmt, i) == SQLITE_NULL ? -1 : sqlite3_column_int(stmt, i);
 }
 
 static int io_request_row(sqlite3_stmt *stmt, void *arg)
@@ -100,6 +117,11 @@ static int io_request_row(sqlite3_stmt *stmt, void *arg)
 			.submitter_tid = column_u32(stmt, 24),
 			.requeues = column_u32(stmt, 26),
 			.error = column_u32(stmt, 27),
+			.map_ns = column_u32(stmt, 28),
+			.bounced = column_u32(stmt, 29),
+			.iommu = column_u32(stmt, 30),
+			.nvme_status = told(stmt, 31),
+			.nvme_retries = told(stmt, 32),
 		},
 	};
 	struct to *to = arg;
@@ -117,7 +139,8 @@ int store_each_io_request(struct store *s, struct window w, int limit,
 		"SELECT done_ns, total_ns, device_ns, because, part, dev, d.text, queue,"
 		" rq_tag, op, flags, sector, bytes, class, fs_dev, ino, gen, f.text,"
 		" file_offset, owner, pid, tid, c.text, submitter_pid, submitter_tid,"
-		" tag, requeues, error FROM io_request"
+		" tag, requeues, error, map_ns, bounced, iommu_maps, nvme_status,"
+		" nvme_retries FROM io_request"
 		" LEFT JOIN string d ON d.id=disk LEFT JOIN string f ON f.id=file"
 		" LEFT JOIN string c ON c.id=comm"
 		" WHERE done_ns > ?1 AND done_ns <= ?2"

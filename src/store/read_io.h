@@ -3,7 +3,7 @@
 #ifndef STORE_READ_IO_H
 #define STORE_READ_IO_H
 
-#include "store/store.h"
+#include "store/write_io.h"
 
 struct io_second_info {
 	uint64_t at_ns;

@@ -743,7 +743,14 @@ CREATE TABLE io_second(
 	slow INTEGER NOT NULL, -- see io_request
 	errors INTEGER NOT NULL,
 	requeues INTEGER NOT NULL,
-	hist BLOB NOT NULL -- of total_ns
+	hist BLOB NOT NULL, -- of total_ns
+	mapped INTEGER NOT NULL, -- of NVMe: with a known time of mapping them for DMA; 0 = not measured
+	map_ns INTEGER NOT NULL, -- of these: from the command's set-up to its issue, what mapping took at most
+	map_max_ns INTEGER NOT NULL,
+	map_hist BLOB NOT NULL,
+	map_failed INTEGER NOT NULL, -- could not be mapped, at first or at all
+	bounced INTEGER NOT NULL, -- of bytes: copied through memory that the device can reach (SWIOTLB)
+	iommu_maps INTEGER NOT NULL -- mappings that the IOMMU was given for them
 );
 CREATE INDEX io_second_at ON io_second(at_ns);
 
@@ -777,7 +784,12 @@ CREATE TABLE io_request(
 	submitter_tid INTEGER NOT NULL,
 	tag INTEGER NOT NULL,
 	requeues INTEGER NOT NULL,
-	error INTEGER NOT NULL -- status of the block layer; 0 = fine
+	error INTEGER NOT NULL, -- status of the block layer; 0 = fine
+	map_ns INTEGER, -- of the request: what mapping it for DMA took at most; NULL: not measured
+	bounced INTEGER NOT NULL, -- of bytes: copied through memory that the device can reach
+	iommu_maps INTEGER NOT NULL, -- of the request: mappings that the IOMMU was given
+	nvme_status INTEGER, -- because & 2: the drive's own status, 0 = fine; NULL: not known
+	nvme_retries INTEGER -- ... and how often its driver had tried again
 );
 CREATE INDEX io_request_done ON io_request(done_ns);
 
@@ -886,7 +898,8 @@ GROUP BY process.id, k.name, k.library;
 CREATE VIEW io_files AS
 SELECT node.name AS node, disk.text AS disk, op, class, file.text AS file, comm.text AS comm, pid, owner, tag,
 	sum(requests + merged) AS requests, sum(bytes) AS bytes, sum(total_ns) AS total_ns,
-	max(max_ns) AS max_ns, sum(slow) AS slow, sum(errors) AS errors
+	max(max_ns) AS max_ns, sum(slow) AS slow, sum(errors) AS errors, sum(mapped) AS mapped,
+	sum(map_ns) AS map_ns, max(map_max_ns) AS map_max_ns, sum(bounced) AS bounced
 FROM io_second
 JOIN string AS disk ON disk.id = io_second.disk
 JOIN string AS file ON file.id = io_second.file

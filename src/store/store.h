@@ -266,29 +266,6 @@ struct incident_row {
 /* Of one that exists cause, pid and comm stay; its time and loss only grow. -ENOENT: it is gone. */
 int store_incident(struct store *s, struct incident_row *row);
 
-/* Storage lineage; see schema.sql. Strings that are not known are "". */
-struct io_what {
-	const char *disk, *op, *class, *fs, *file, *owner, *comm, *cgroup;
-	uint32_t dev, fs_dev, gen, pid;
-	uint64_t ino, tag;
-	bool readahead;
-};
-struct io_counts {
-	uint64_t requests, merged, bytes, timed, total_ns, max_ns, slow, errors, requeues;
-	uint32_t hist[HIST_BUCKETS];
-};
-int store_io_second(struct store *s, uint64_t at_boot_ns, const struct io_what *what,
-		    const struct io_counts *counts);
-
-struct io_single {
-	uint64_t done_ns; /* boot time where it is written, wall time where it is read */
-	uint64_t total_ns, device_ns; /* device_ns 0: not known */
-	uint64_t sector, bytes, file_offset;
-	uint32_t because, part, queue, flags, tid, submitter_pid, submitter_tid, requeues, error;
-	int32_t rq_tag;
-};
-int store_io_request(struct store *s, const struct io_what *what, const struct io_single *one);
-
 struct account_row {
 	uint64_t seen, submitted, filtered, dropped, received;
 	uint64_t probe_ns, agent_ns, traced_ns;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rows in: disk requests, with the file and the owner behind them. */
+#include "store/write_io.h"
+
 #include "store/store_int.h"
 
 int store_io_second(struct store *s, uint64_t at_boot_ns, const struct io_what *what,
@@ -34,6 +36,13 @@ int store_io_second(struct store *s, uint64_t at_boot_ns, const struct io_what *
 	row_u64(&r, counts->errors);
 	row_u64(&r, counts->requeues);
 	row_hist(&r, counts->hist);
+	row_u64(&r, counts->map.mapped);
+	row_u64(&r, counts->map.ns);
+	row_u64(&r, counts->map.max_ns);
+	row_hist(&r, counts->map.hist);
+	row_u64(&r, counts->map.failed);
+	row_u64(&r, counts->map.bounced);
+	row_u64(&r, counts->map.iommu);
 	return row_end(&r, "insert io_second");
 }
 
@@ -73,5 +82,13 @@ int store_io_request(struct store *s, const struct io_what *what, const struct i
 	row_bits(&r, what->tag);
 	row_i64(&r, one->requeues);
 	row_i64(&r, one->error);
+	if (one->map_ns)
+		row_u64(&r, one->map_ns);
+	else
+		row_null(&r);
+	row_i64(&r, one->bounced);
+	row_i64(&r, one->iommu);
+	row_told(&r, one->nvme_status);
+	row_told(&r, one->nvme_retries);
 	return row_end(&r, "insert io_request");
 }

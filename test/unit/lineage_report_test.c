@@ -14,6 +14,7 @@ struct story {
 	uint32_t requests; /* ... so many a second */
 	uint64_t neighbour; /* bytes a second */
 	uint32_t errors;
+	uint64_t map_ns, bounced; /* of each request of its disk, and bytes a second */
 };
 
 static struct io_what what(uint32_t dev, const char *file, uint32_t pid, uint64_t ino)
@@ -41,6 +42,15 @@ static struct io_counts counts(uint64_t n, uint64_t ns, uint64_t bytes)
 
 	c.hist[hist_bucket(ns)] = (uint32_t)n;
 	return c;
+}
+
+static void map(struct io_counts *c, uint64_t ns, uint64_t bounced)
+{
+	if (!ns)
+		return;
+	c->map = (struct io_maps){ .mapped = c->timed, .ns = c->timed * ns, .max_ns = ns };
+	c->map.hist[hist_bucket(ns)] = (uint32_t)c->timed;
+	c->map.bounced = bounced;
 }
 
 static int tell(struct store *s, const struct story *story)
@@ -78,7 +88,10 @@ static int tell(struct store *s, const struct story *story)
 		struct io_counts more = counts(10, 300000, story->neighbour);
 
 		bad.errors = story->errors;
+		map(&usual, story->map_ns, 0);
+		map(&bad, story->map_ns, story->bounced);
 		CHECK(!store_io_second(s, at * SEC, &own, stalls ? &bad : &usual));
+		usual.map = (struct io_maps){ 0 };
 		CHECK(!store_io_second(s, at * SEC, &other, &usual));
 		if (stalls && story->neighbour)
 			CHECK(!store_io_second(s, at * SEC, &near, &more));
@@ -143,6 +156,43 @@ VERDICT(report_finds_no_stall_where_nobody_waits, REPORT_NO_STALL, "no thread th
 	.wait_ns = 0)
 VERDICT(report_does_not_blame_the_other_disk, REPORT_DISK_SLOW, "nvme1n1: normal, not involved",
 	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1)
+
+VERDICT(report_says_that_mapping_is_well, REPORT_DISK_SLOW, "DMA mapping on nvme0n1: normal, p50 ",
+	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1, .map_ns = 3000)
+VERDICT(report_says_that_mapping_is_slow, REPORT_DISK_SLOW, "DMA mapping on nvme0n1: slow",
+	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1, .map_ns = 2 * MSEC)
+VERDICT(report_advises_where_mapping_is_slow, REPORT_DISK_SLOW, "look for swiotlb=force or too",
+	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1, .map_ns = 2 * MSEC)
+VERDICT(report_says_why_mapping_is_not_measured, REPORT_DISK_SLOW,
+	"DMA mapping on nvme0n1: not measured: the kernel has no tracepoint nvme_setup_cmd",
+	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1)
+VERDICT(report_names_the_file_that_was_bounced, REPORT_DISK_SLOW,
+	"bounced: 3 MiB of /data/shard.1, data of python3 (pid 100)\n", .wait_ns = 300 * MSEC,
+	.request_ns = 290 * MSEC, .requests = 1, .map_ns = 3000, .bounced = 1 << 20)
+
+/* A long mapping of a short request counts, a short one of a long request does not. */
+TEST(report_judges_mapping_by_length_and_share)
+{
+	struct report_disk d = { .name = "nvme0n1" };
+	struct io_counts c = counts(100, 10 * MSEC, 4096);
+
+	CHECK_U64(report_judge_maps(&d), REPORT_MAP_UNKNOWN);
+	map(&c, 200000, 0);
+	d.write.map = c.map;
+	d.write.total_ns = c.total_ns;
+	CHECK_U64(report_judge_maps(&d), REPORT_MAP_NORMAL); /* 2 % */
+	d.write.total_ns = c.total_ns / 10;
+	CHECK_U64(report_judge_maps(&d), REPORT_MAP_SLOW); /* 20 % */
+	map(&c, 2000, 0);
+	d.write.map = c.map;
+	d.write.total_ns = 100 * 5000ull;
+	CHECK_U64(report_judge_maps(&d), REPORT_MAP_NORMAL); /* 40 %, of nothing */
+	map(&c, 2 * MSEC, 0);
+	d.read.map = c.map;
+	d.read.total_ns = 100 * SEC;
+	CHECK_U64(report_judge_maps(&d), REPORT_MAP_SLOW); /* whatever its share */
+	return 0;
+}
 
 STORE_TEST(report_of_a_trace_without_disks_says_so)
 {

@@ -62,14 +62,16 @@ TEST(lineage_ends_every_text)
 struct seen {
 	int flows;
 	struct lineage_flow last;
+	struct lineage_maps maps;
 };
 
-static void on_flow(const struct lineage_flow *added, void *arg)
+static void on_flow(const struct lineage_flow *added, const struct lineage_maps *maps, void *arg)
 {
 	struct seen *seen = arg;
 
 	seen->flows++;
 	seen->last = *added;
+	seen->maps = *maps;
 }
 
 static void begin(struct lineage_flow *flow, uint32_t serial)
@@ -90,7 +92,7 @@ static void count(struct lineage_flow *flow, uint64_t n, uint64_t ns)
 TEST(lineage_flows_tell_what_was_added)
 {
 	struct lineage_flow *shared = xcalloc(LINEAGE_FLOWS, sizeof(*shared));
-	struct flows *f = flows_new(shared);
+	struct flows *f = flows_new(shared, NULL);
 	struct seen seen = { 0 };
 
 	begin(&shared[7], 1);
@@ -118,7 +120,7 @@ TEST(lineage_flows_tell_what_was_added)
 TEST(lineage_flows_at_rest_are_given_up_and_lose_nothing)
 {
 	struct lineage_flow *shared = xcalloc(LINEAGE_FLOWS, sizeof(*shared));
-	struct flows *f = flows_new(shared);
+	struct flows *f = flows_new(shared, NULL);
 	struct seen seen = { 0 };
 	int looks = 0;
 
@@ -148,7 +150,7 @@ TEST(lineage_flows_at_rest_are_given_up_and_lose_nothing)
 TEST(lineage_flows_make_room_sooner_when_crowded)
 {
 	struct lineage_flow *shared = xcalloc(LINEAGE_FLOWS, sizeof(*shared));
-	struct flows *f = flows_new(shared);
+	struct flows *f = flows_new(shared, NULL);
 	struct seen seen = { 0 };
 	int free_ones = 0;
 
@@ -170,7 +172,7 @@ TEST(lineage_flows_make_room_sooner_when_crowded)
 TEST(lineage_flows_of_a_damaged_key_are_passed_over)
 {
 	struct lineage_flow *shared = xcalloc(LINEAGE_FLOWS, sizeof(*shared));
-	struct flows *f = flows_new(shared);
+	struct flows *f = flows_new(shared, NULL);
 	struct seen seen = { 0 };
 
 	begin(&shared[1], 1);
@@ -179,6 +181,48 @@ TEST(lineage_flows_of_a_damaged_key_are_passed_over)
 	flows_take(f, on_flow, &seen);
 	CHECK_U64(seen.flows, 0);
 	flows_free(f);
+	free(shared);
+	return 0;
+}
+
+static void map(struct lineage_maps *maps, uint32_t n, uint64_t ns, uint64_t bounced)
+{
+	maps->ns += n * ns;
+	maps->hist[hist_bucket(ns)] += n;
+	maps->max_ns = max_u64(maps->max_ns, ns);
+	maps->bounced += bounced;
+}
+
+TEST(lineage_flows_tell_what_mapping_took)
+{
+	struct lineage_flow *shared = xcalloc(LINEAGE_FLOWS, sizeof(*shared));
+	struct lineage_maps *maps = xcalloc(LINEAGE_FLOWS, sizeof(*maps));
+	struct flows *f = flows_new(shared, maps);
+	struct seen seen = { 0 };
+
+	begin(&shared[7], 1);
+	count(&shared[7], 3, 1000);
+	map(&maps[7], 3, 200, 8192);
+	flows_take(f, on_flow, &seen);
+	CHECK_U64(lineage_mapped(&seen.maps), 3);
+	CHECK_U64(seen.maps.ns, 600);
+	CHECK_U64(seen.maps.max_ns, 200);
+	CHECK_U64(seen.maps.bounced, 8192);
+	count(&shared[7], 2, 1000);
+	map(&maps[7], 2, 100, 0);
+	flows_take(f, on_flow, &seen);
+	CHECK_U64(lineage_mapped(&seen.maps), 2);
+	CHECK_U64(seen.maps.max_ns, 100); /* of the interval, not of all time */
+	CHECK_U64(seen.maps.bounced, 0);
+	count(&shared[7], 1, 1000); /* not measured */
+	flows_take(f, on_flow, &seen);
+	CHECK_U64(lineage_mapped(&seen.maps), 0);
+	for (int i = 0; shared[7].state != FLOW_FREE && i < 1000; i++)
+		flows_take(f, on_flow, &seen);
+	CHECK_U64(maps[7].ns, 0); /* for the next one at this place */
+	CHECK_U64(maps[7].bounced, 0);
+	flows_free(f);
+	free(maps);
 	free(shared);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "cmd/assets.h"
 #include "store/checkpoint.h"
+#include "store/write_io.h"
 #include "test/unit/made_stack.h"
 #include "test/unit/trace.h"
 
@@ -99,7 +100,9 @@ static int fill_io(struct store *s, uint32_t i)
 	struct io_what what = { text, text, text, text, text,       text,       text, text,
 				i,    i,    i,    i,    UINT64_MAX, 1ull << 63, i & 1 };
 	struct io_counts counts = { .requests = i, .bytes = UINT64_MAX, .hist = { i, 0, 1 } };
-	struct io_single one = { .done_ns = i, .device_ns = i, .rq_tag = -1, .error = i };
+	struct io_single one = {
+		.done_ns = i, .device_ns = i, .rq_tag = -1, .error = i, .map_ns = i
+	};
 
 	CHECK(!store_io_second(s, i, &what, &counts));
 	CHECK(!store_io_request(s, &what, &one));

@@ -47,13 +47,22 @@ static int check_second(const struct io_second_info *s, void *arg)
 	CHECK_U64(s->counts.errors, 8);
 	CHECK_U64(s->counts.requeues, 9);
 	CHECK_U64(s->counts.hist[HIST_BUCKETS - 1], 10);
+	CHECK_U64(s->counts.map.mapped, 11);
+	CHECK_U64(s->counts.map.ns, 12);
+	CHECK_U64(s->counts.map.max_ns, 13);
+	CHECK_U64(s->counts.map.failed, 14);
+	CHECK_U64(s->counts.map.bounced, 15);
+	CHECK_U64(s->counts.map.iommu, 16);
+	CHECK_U64(s->counts.map.hist[0], 17);
 	++*(int *)arg;
 	return 0;
 }
 
 STORE_TEST(store_keeps_the_requests_of_a_second_exactly)
 {
-	struct io_counts counts = { 1, 2, 3, 4, 5, 6, 7, 8, 9, { 0 } };
+	struct io_counts counts = {
+		1, 2, 3, 4, 5, 6, 7, 8, 9, { 0 }, { 11, 12, 13, 14, 15, 16, { 17 } }
+	};
 	int n = 0;
 
 	counts.hist[HIST_BUCKETS - 1] = 10;
@@ -77,6 +86,9 @@ static int check_request(const struct io_request_info *q, void *arg)
 	if (!*n) { /* what failed comes first, however short */
 		CHECK_U64(q->one.error, 10);
 		CHECK_U64(q->one.device_ns, 0);
+		CHECK_U64(q->one.map_ns, 0);
+		CHECK(q->one.nvme_status == 0x281);
+		CHECK(q->one.nvme_retries == 5);
 	} else {
 		CHECK_U64(q->one.total_ns, 200);
 		CHECK_U64(q->one.device_ns, 150);
@@ -87,6 +99,11 @@ static int check_request(const struct io_request_info *q, void *arg)
 		CHECK_U64(q->one.submitter_tid, 99);
 		CHECK_U64(q->one.done_ns, BOOT_NS + SEC);
 		CHECK_STR(q->what.file, "/ckpt/step1.pt");
+		CHECK_U64(q->one.map_ns, 1234);
+		CHECK_U64(q->one.bounced, 4096);
+		CHECK_U64(q->one.iommu, 2);
+		CHECK(q->one.nvme_status == -1);
+		CHECK(q->one.nvme_retries == -1);
 	}
 	++*n;
 	return 0;
@@ -101,8 +118,15 @@ STORE_TEST(store_keeps_single_requests_the_worst_first)
 				  .file_offset = 1 << 20,
 				  .rq_tag = -1,
 				  .queue = 3,
-				  .submitter_tid = 99 };
-	struct io_single failed = { .done_ns = SEC, .total_ns = 1, .error = 10 };
+				  .submitter_tid = 99,
+				  .map_ns = 1234,
+				  .bounced = 4096,
+				  .iommu = 2,
+				  .nvme_status = -1,
+				  .nvme_retries = -1 };
+	struct io_single failed = {
+		.done_ns = SEC, .total_ns = 1, .error = 10, .nvme_status = 0x281, .nvme_retries = 5
+	};
 	struct io_single short_one = { .done_ns = SEC, .total_ns = 2 };
 	int n = 0;
 

@@ -47,3 +47,8 @@ untrace() {
 of() {
 	sed -n "s/.*\"$2\": *\"\{0,1\}\([^\",}]*\).*/\1/p" "$1" | head -n 1
 }
+
+# query SQL: the last value of the answer
+query() {
+	culprit query --db "$db" --csv "$1" | tail -n 1 | tr -d '\r'
+}

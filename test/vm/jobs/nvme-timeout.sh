@@ -27,3 +27,13 @@ has "... and the disk" /tmp/report "nvme0n1"
 has "... and the tag" /tmp/report "ai_tag:  checkpoint_write/run42"
 has "... and why" /tmp/report "did not answer: its driver gave up"
 sed 's/^/     /' /tmp/report
+
+# The log has the number of a request and of its queue, from 1 on: so has its row, with the file and the tag.
+dmesg | sed -n 's/.*I\/O \(tag \)\{0,1\}\([0-9]*\) .*QID \([0-9]*\) timeout.*/\2 \3/p' >/tmp/timeouts
+found=0
+while read -r number queue; do
+	found=$((found + $(query "SELECT count(*) > 0 FROM io_request JOIN string ON string.id = file
+		JOIN tag ON tag.id = io_request.tag WHERE text = '/mnt/checkpoint.pt' AND label = 'checkpoint_write/run42'
+		AND rq_tag = $number AND queue + 1 = $queue AND total_ns > 900000000 AND map_ns > 0")))
+done </tmp/timeouts
+at_least "timeouts of the log that are found as requests of the file, with its tag" $found 1
