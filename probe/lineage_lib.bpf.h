@@ -3,12 +3,7 @@
 #ifndef PROBE_LINEAGE_LIB_BPF_H
 #define PROBE_LINEAGE_LIB_BPF_H
 
-#include "probe/kernel.h"
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
+#include "probe/base.bpf.h"
 #include "probe/tag.bpf.h"
 #include "wire/lineage.h"
 
@@ -149,12 +144,6 @@ static __always_inline void who_is(struct lineage_who *w, struct task_struct *ta
 	w->cgroup = task->cgroups->dfl_cgrp->kn->id;
 	((__u64 *)w->comm)[0] = comm[0];
 	((__u64 *)w->comm)[1] = comm[1];
-}
-
-static __always_inline __u64 mix(__u64 hash, __u64 more)
-{
-	hash = (hash ^ more) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 32;
 }
 
 /* ---- bios under way: a table by address, two places each, cleared when they are done ---- */

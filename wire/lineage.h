@@ -94,7 +94,7 @@ _Static_assert(sizeof(struct lineage_flow) % 64 == 0, "whole cache lines");
 #define LINEAGE_FLOWS 4096 /* a power of two */
 
 /* What the ring carries. */
-enum lineage_kind { LINEAGE_EVENT = 1, LINEAGE_WAKE = 2, LINEAGE_NAME = 3 };
+enum lineage_kind { LINEAGE_EVENT = 1, LINEAGE_WAKE = 2, LINEAGE_NAME = 3, LINEAGE_ASK = 4 };
 
 #define LINEAGE_BECAUSE_SLOW 1
 #define LINEAGE_BECAUSE_FAILED 2 /* with an error, or given to the device again */
@@ -124,6 +124,7 @@ struct lineage_event {
 	__u32 sub_pid, sub_tid; /* who submitted it: often the flusher */
 	__u32 sharer[2];
 	char comm[LINEAGE_COMM];
+	__u64 stack; /* Python's, of who submitted it or whose fsync it serves; or enum no_stack */
 };
 
 /* Somebody woke up because that request was done. */
@@ -133,7 +134,14 @@ struct lineage_wake {
 	__u32 deferred; /* 1: not by the completion itself but by work that it started */
 	__u64 id;
 	__u64 wait_ns; /* how long it had slept */
+	__u64 stack; /* Python's, where it fell asleep; or enum no_stack */
 	char comm[LINEAGE_COMM];
+};
+
+/* This process waits for disks: has it an interpreter whose frames can be walked? */
+struct lineage_ask {
+	__u32 kind;
+	__u32 pid;
 };
 
 #define LINEAGE_PARTS 10 /* of a path, from its end */

@@ -18,8 +18,10 @@
 #include "capture/names.h"
 #include "cmd/cmd.h"
 #include "cmd/io.h"
+#include "cmd/io_lines.h"
 #include "cmd/io_sum.h"
 #include "lineage/lineage.h"
+#include "stack/stack.h"
 
 #define POLL_NS 50000000
 #define FLOWS_NS 1000000000ull
@@ -33,12 +35,14 @@ struct held {
 	struct lineage_event event;
 	struct lineage_wake wake; /* the longest wait */
 	uint32_t wakes;
+	uint64_t stack, wake_stack; /* as io_lines knows them */
 };
 
 struct live {
 	const struct io_args *args;
 	struct lineage *lineage;
 	struct io_sums *sums;
+	struct io_lines *lines; /* NULL: off */
 	struct hash *disks; /* dev -> name */
 	struct held *held;
 	size_t count;
@@ -105,6 +109,46 @@ static bool wanted(struct live *l, const struct held *h, const char *file)
 	return !a->tag || e->key.tag == l->tag;
 }
 
+/* The line of who waited before that of who asked; *ret_who: "waiter", "fsync" or "submitter". */
+static uint64_t line_behind(const struct live *l, const struct held *h, const char **ret_who)
+{
+	*ret_who = "waiter";
+	if (h->wakes && io_lines_frame(l->lines, h->wake_stack))
+		return h->wake_stack;
+	*ret_who = h->event.key.owner == LINEAGE_OWNER_fsync ? "fsync" : "submitter";
+	return h->stack;
+}
+
+static const char *const no_stack_texts[] = {
+#define X(id, text) text,
+	NO_STACKS(X)
+#undef X
+};
+
+static void json_code(struct json *j, const struct live *l, const struct held *h)
+{
+	const char *who;
+	uint64_t stack = line_behind(l, h, &who);
+	const struct frame *f = io_lines_frame(l->lines, stack);
+
+	if (!f) {
+		json_null(j, "code");
+		if (h->wakes && h->wake_stack > NO_STACK_no_python)
+			stack = h->wake_stack;
+		if (stack > NO_STACK_no_python)
+			json_str(j, "code_note",
+				 stack < NO_STACK_COUNT ? no_stack_texts[stack]
+							: "no line of the user's own");
+		return;
+	}
+	json_open(j, "code", '{');
+	json_str(j, "who", who);
+	json_str(j, "file", f->file);
+	json_i64(j, "line", f->line);
+	json_str(j, "func", f->func);
+	json_close(j, '}');
+}
+
 static void show_json(struct live *l, const struct held *h, const char *file)
 {
 	const struct lineage_event *e = &h->event;
@@ -144,6 +188,7 @@ static void show_json(struct live *l, const struct held *h, const char *file)
 	json_u64(&j, "submitter_tid", e->sub_tid);
 	json_u64(&j, "cgroup", e->cgroup);
 	json_u64(&j, "tag", e->key.tag);
+	json_code(&j, l, h);
 	json_u64(&j, "woken", h->wakes);
 	if (h->wakes) {
 		json_open(&j, "waiter", '{');
@@ -162,6 +207,8 @@ static void show_text(struct live *l, const struct held *h, const char *file)
 	const struct lineage_event *e = &h->event;
 	char when[UNITS_CAP], size[UNITS_CAP], total[UNITS_CAP], device[UNITS_CAP], wait[UNITS_CAP];
 	char owner[100], waiter[140] = "", comm[4 * LINEAGE_COMM + 1], extra[80] = "", status[32];
+	char line[160];
+	const char *who;
 
 	if (!l->titled)
 		printf("%-12s %-10s %-7s %9s %9s %9s  %-22s %s\n", "TIME", "DISK", "OP", "SIZE",
@@ -187,7 +234,13 @@ static void show_text(struct live *l, const struct held *h, const char *file)
 		printf(" +%s", format_bytes(size, sizeof(size), e->offset));
 	if (e->key.tag)
 		printf("  tag %" PRIu64, (uint64_t)e->key.tag);
-	printf("%s%s%s\n", e->key.class == LINEAGE_direct ? "  direct" : "", extra, waiter);
+	io_lines_say(l->lines, line_behind(l, h, &who), line, sizeof(line));
+	printf("%s%s%s%s%s\n", e->key.class == LINEAGE_direct ? "  direct" : "", extra, waiter,
+	       !line[0]               ? ""
+	       : streq(who, "waiter") ? " in "
+	       : streq(who, "fsync")  ? "  fsync of "
+				      : "  asked by ",
+	       line);
 }
 
 static void show(struct live *l, const struct held *h)
@@ -224,7 +277,10 @@ static void on_event(const struct lineage_event *event, void *arg)
 	if (l->count == HOLD_MAX)
 		show_older(l, l->held[HOLD_MAX / 2].event.done_ns);
 	if (l->count < HOLD_MAX)
-		l->held[l->count++] = (struct held){ .event = *event };
+		l->held[l->count++] = (struct held){
+			.event = *event,
+			.stack = io_lines_stack(l->lines, event->stack),
+		};
 }
 
 static void on_wake(const struct lineage_wake *wake, void *arg)
@@ -237,10 +293,19 @@ static void on_wake(const struct lineage_wake *wake, void *arg)
 		if (h->event.id != wake->id || h->event.part)
 			continue;
 		h->wakes++;
-		if (wake->wait_ns >= h->wake.wait_ns)
+		if (wake->wait_ns >= h->wake.wait_ns) {
 			h->wake = *wake;
+			h->wake_stack = io_lines_stack(l->lines, wake->stack);
+		}
 		return;
 	}
+}
+
+static void on_ask(uint32_t pid, void *arg)
+{
+	struct live *l = arg;
+
+	io_lines_ask(l->lines, pid);
 }
 
 /* ---- sums ---- */
@@ -262,7 +327,7 @@ static void on_flow(const struct lineage_flow *added, void *arg)
 
 static int look(struct live *l)
 {
-	struct lineage_fns fns = { on_event, on_wake, l };
+	struct lineage_fns fns = { on_event, on_wake, on_ask, l };
 	uint64_t end = l->args->duration ? clock_boot_ns() + l->args->duration : UINT64_MAX;
 	uint64_t flows_at = clock_boot_ns() + FLOWS_NS, now = 0;
 	struct timespec nap = { .tv_nsec = POLL_NS };
@@ -271,6 +336,7 @@ static int look(struct live *l)
 	while (err >= 0 && !cmd_stop && now < end) {
 		nanosleep(&nap, NULL);
 		err = lineage_read(l->lineage, &fns);
+		io_lines_tick(l->lines);
 		now = clock_boot_ns();
 		show_older(l, now - HOLD_NS);
 		if (now >= flows_at) {
@@ -296,6 +362,7 @@ static int open_live(struct live *l)
 			 : a->all             ? UINT32_MAX - 9
 					      : QUOTA,
 		.waits = a->waits && !a->summary,
+		.lines = a->stack && !a->summary,
 		.issue = !a->summary,
 		.ring_bytes = RING_BYTES,
 	};
@@ -322,6 +389,8 @@ int io_live(const struct io_args *args)
 	l.held = xcalloc(HOLD_MAX, sizeof(*l.held));
 	l.disks = hash_new(sizeof(uint32_t), sizeof(struct disk));
 	l.sums = io_sums_new();
+	if (args->stack && !args->summary)
+		l.lines = io_lines_new(l.lineage);
 	cmd_catch_signals();
 	fprintf(stderr, "culprit io: tracing%s; Ctrl-C ends it and shows the sums\n",
 		args->disk ? "" : " all disks");
@@ -330,6 +399,7 @@ int io_live(const struct io_args *args)
 		lineage_stats(l.lineage, &stats);
 		io_sums_print(l.sums, &stats, l.shown, args->json);
 	}
+	io_lines_free(l.lines);
 	lineage_close(l.lineage);
 	io_sums_free(l.sums);
 	hash_free(l.disks);

@@ -15,11 +15,15 @@
 #include "capture/kernel.h"
 #include "lineage.skel.h"
 #include "lineage/lineage_int.h"
+#include "wire/python.h"
 
 struct lineage {
 	struct lineage_opts opts;
 	struct lineage_probe *probe;
 	struct ring_buffer *ring;
+	struct ring_buffer *news; /* of stacks; NULL: off */
+	void (*on_stack)(const void *record, size_t size, void *arg); /* while reading these */
+	void *stack_arg;
 	struct lineage_flow *shared;
 	struct flows *flows;
 	struct paths *paths;
@@ -103,6 +107,27 @@ static void choose(struct lineage *l)
 	p->rodata->lineage_waits = waits;
 }
 
+/* Tables that only lines of Python need are large. */
+static void choose_lines(struct lineage *l)
+{
+	struct lineage_probe *p = l->probe;
+	struct bpf_map *maps[] = {
+		p->maps.pythons,          p->maps.seen_codes, p->maps.seen_stacks,
+		p->maps.seen_c_stacks,    p->maps.news,       p->maps.walks,
+		p->maps.lineage_bio_lines
+	};
+	struct bpf_program *progs[] = { p->progs.lineage_fork, p->progs.lineage_exec,
+					p->progs.lineage_exit };
+
+	p->rodata->lineage_lines = l->opts.lines;
+	for (size_t i = 0; i < ARRAY_LEN(progs); i++)
+		bpf_program__set_autoload(progs[i], l->opts.lines);
+	if (l->opts.lines)
+		bpf_map__set_autocreate(p->maps.seen_c_stacks, false); /* nobody asks for it */
+	for (size_t i = 0; !l->opts.lines && i < ARRAY_LEN(maps); i++)
+		bpf_map__set_autocreate(maps[i], false);
+}
+
 static int load(struct lineage *l)
 {
 	struct lineage_probe *p;
@@ -116,6 +141,7 @@ static int load(struct lineage *l)
 	if (!p)
 		return fail(-errno, "open the storage probes: %s", strerror(errno));
 	choose(l);
+	choose_lines(l);
 	p->rodata->lineage_slow_ns = l->opts.slow_ns ? l->opts.slow_ns : LINEAGE_SLOW_NS;
 	p->rodata->lineage_quota = (l->opts.quota + 9) / 10;
 	p->rodata->lineage_dev = l->opts.dev;
@@ -147,6 +173,7 @@ static int on_record(void *ctx, void *data, size_t len)
 		struct lineage_event event;
 		struct lineage_wake wake;
 		struct lineage_name name;
+		struct lineage_ask ask;
 	} r;
 
 	if (len > sizeof(r)) {
@@ -164,6 +191,16 @@ static int on_record(void *ctx, void *data, size_t len)
 		l->fns->event(&r.event, l->fns->arg);
 	else if (r.kind == LINEAGE_WAKE && l->fns && l->fns->wake)
 		l->fns->wake(&r.wake, l->fns->arg);
+	else if (r.kind == LINEAGE_ASK && l->fns && l->fns->ask)
+		l->fns->ask(r.ask.pid, l->fns->arg);
+	return 0;
+}
+
+static int on_news(void *ctx, void *data, size_t len)
+{
+	struct lineage *l = ctx;
+
+	l->on_stack(data, len, l->stack_arg);
 	return 0;
 }
 
@@ -180,6 +217,12 @@ int lineage_open(const struct lineage_opts *opts, struct lineage **ret)
 	l->ring = ring_buffer__new(bpf_map__fd(l->probe->maps.lineage_ring), on_record, l, NULL);
 	if (!l->ring) {
 		err = fail(-errno, "map the storage probes' ring: %s", strerror(errno));
+		goto out;
+	}
+	if (l->opts.lines)
+		l->news = ring_buffer__new(bpf_map__fd(l->probe->maps.news), on_news, l, NULL);
+	if (l->opts.lines && !l->news) {
+		err = fail(-errno, "map the ring of stacks: %s", strerror(errno));
 		goto out;
 	}
 	l->shared = mmap(NULL, LINEAGE_FLOWS * sizeof(*l->shared), PROT_READ | PROT_WRITE,
@@ -208,6 +251,7 @@ void lineage_close(struct lineage *l)
 	if (!l)
 		return;
 	ring_buffer__free(l->ring);
+	ring_buffer__free(l->news);
 	if (l->shared)
 		munmap(l->shared, LINEAGE_FLOWS * sizeof(*l->shared));
 	lineage_probe__destroy(l->probe);
@@ -230,6 +274,42 @@ int lineage_read(struct lineage *l, const struct lineage_fns *fns)
 	l->fns = NULL;
 	return n < 0 ? fail(n, "read the storage probes' ring: %s", strerror(-n)) : n;
 }
+
+/* ---- lines of Python ---- */
+
+int lineage_put_python(struct lineage *l, int pid, const struct py_layout *layout)
+{
+	uint32_t key = (uint32_t)pid;
+
+	if (bpf_map_update_elem(bpf_map__fd(l->probe->maps.pythons), &key, layout, BPF_ANY))
+		return fail(-errno, "no room for its layout: %s", strerror(errno));
+	__sync_fetch_and_add(&l->probe->bss->layouts, 1);
+	return 0;
+}
+
+bool lineage_has_python(const struct lineage *l, int pid)
+{
+	struct py_layout layout;
+	uint32_t key = (uint32_t)pid;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(l->probe->maps.pythons), &key, &layout);
+}
+
+void lineage_news(struct lineage *l, void (*fn)(const void *record, size_t size, void *arg),
+		  void *arg)
+{
+	l->on_stack = fn;
+	l->stack_arg = arg;
+	if (l->news)
+		(void)ring_buffer__consume(l->news); /* what is left is taken at the next visit */
+}
+
+void lineage_forget_stacks(struct lineage *l)
+{
+	l->probe->bss->stack_epoch++;
+}
+
+/* ---- what was counted ---- */
 
 void lineage_each_flow(struct lineage *l, flow_fn fn, void *arg)
 {
