@@ -96,7 +96,8 @@ struct {
 
 /* Somebody who made data: kept for as long as it may be unwritten. */
 struct lineage_who {
-	__u32 pid, tid;
+	__u32 pid;
+	__u32 tid; /* 0: several threads of it */
 	__u64 tag, cgroup;
 	char comm[LINEAGE_COMM];
 };
@@ -156,7 +157,7 @@ struct lineage_slot {
 	__u64 issue_ns; /* 0: not known */
 	__u32 size;
 	__u32 flow, serial; /* the place of its account, and which use of that */
-	__u32 tid; /* of the owner */
+	__u32 tid; /* of the owner; 0: several threads of it */
 	__u32 sub_pid, sub_tid;
 	__u32 requeues;
 	__u32 pad;

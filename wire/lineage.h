@@ -120,7 +120,7 @@ struct lineage_event {
 	__u32 queue; /* of the hardware */
 	__u32 requeues;
 	__u32 error; /* block layer status; 0: fine */
-	__u32 tid; /* of the owner */
+	__u32 tid; /* of the owner; 0: several threads of it */
 	__u32 sub_pid, sub_tid; /* who submitted it: often the flusher */
 	__u32 sharer[2];
 	char comm[LINEAGE_COMM];

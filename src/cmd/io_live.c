@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -44,6 +45,7 @@ struct live {
 	struct io_sums *sums;
 	struct io_lines *lines; /* NULL: off */
 	struct hash *disks; /* dev -> name */
+	struct hash *threads; /* tid -> name, of this second */
 	struct held *held;
 	size_t count;
 	uint64_t tag;
@@ -53,6 +55,10 @@ struct live {
 
 struct disk {
 	char name[64];
+};
+
+struct thread_name {
+	char comm[LINEAGE_COMM];
 };
 
 static const char *disk_name(struct live *l, uint32_t dev)
@@ -79,8 +85,9 @@ static int find_disk(const char *name, uint32_t *ret)
 
 /* ---- one request ---- */
 
-static void owner_text(const struct lineage_key *key, const char *comm, const uint32_t sharer[2],
-		       char *dst, size_t cap)
+/* tid: 0 where it is not known, or several. */
+static void owner_text(const struct lineage_key *key, uint32_t tid, const char *comm,
+		       const uint32_t sharer[2], char *dst, size_t cap)
 {
 	char safe[4 * LINEAGE_COMM + 1];
 
@@ -90,6 +97,8 @@ static void owner_text(const struct lineage_key *key, const char *comm, const ui
 		snprintf(dst, cap, "shared");
 	else if (!key->pid)
 		snprintf(dst, cap, "-");
+	else if (tid && tid != key->pid)
+		snprintf(dst, cap, "%s:%u/%u", text_safe(safe, sizeof(safe), comm), key->pid, tid);
 	else
 		snprintf(dst, cap, "%s:%u", text_safe(safe, sizeof(safe), comm), key->pid);
 }
@@ -214,7 +223,7 @@ static void show_text(struct live *l, const struct held *h, const char *file)
 		printf("%-12s %-10s %-7s %9s %9s %9s  %-22s %s\n", "TIME", "DISK", "OP", "SIZE",
 		       "TOOK", "DEVICE", "OWNER", "FILE");
 	l->titled = true;
-	owner_text(&e->key, e->comm, e->sharer, owner, sizeof(owner));
+	owner_text(&e->key, e->tid, e->comm, e->sharer, owner, sizeof(owner));
 	if (h->wakes)
 		snprintf(waiter, sizeof(waiter), "  %s:%u waited %s",
 			 text_safe(comm, sizeof(comm), h->wake.comm), h->wake.tid,
@@ -268,6 +277,33 @@ static void show_older(struct live *l, uint64_t before)
 		memmove(l->held, l->held + n, l->count * sizeof(*l->held));
 }
 
+/* An account has one name, that of the thread that began it; a request has its own thread. */
+static void name_thread(struct live *l, struct lineage_event *e)
+{
+	struct thread_name *name;
+	char path[64];
+	size_t len;
+
+	if (!e->tid || e->tid == e->key.pid)
+		return;
+	name = hash_put(l->threads, &e->tid);
+	if (!name->comm[0]) {
+		snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", e->key.pid, e->tid);
+		if (file_read(path, name->comm, sizeof(name->comm), &len) || !len)
+			str_copy(name->comm, sizeof(name->comm), e->comm); /* it is gone */
+		name->comm[strcspn(name->comm, "\n")] = '\0';
+	}
+	memcpy(e->comm, name->comm, sizeof(e->comm));
+}
+
+static bool drop_name(const void *key, void *value, void *arg)
+{
+	(void)key;
+	(void)value;
+	(void)arg;
+	return true;
+}
+
 static void on_event(const struct lineage_event *event, void *arg)
 {
 	struct live *l = arg;
@@ -276,11 +312,13 @@ static void on_event(const struct lineage_event *event, void *arg)
 		return;
 	if (l->count == HOLD_MAX)
 		show_older(l, l->held[HOLD_MAX / 2].event.done_ns);
-	if (l->count < HOLD_MAX)
-		l->held[l->count++] = (struct held){
-			.event = *event,
-			.stack = io_lines_stack(l->lines, event->stack),
-		};
+	if (l->count == HOLD_MAX)
+		return;
+	l->held[l->count] = (struct held){
+		.event = *event,
+		.stack = io_lines_stack(l->lines, event->stack),
+	};
+	name_thread(l, &l->held[l->count++].event);
 }
 
 static void on_wake(const struct lineage_wake *wake, void *arg)
@@ -321,7 +359,7 @@ static void on_flow(const struct lineage_flow *added, void *arg)
 	lineage_file(l->lineage, &added->key, file, sizeof(file));
 	if (l->args->file && !strstr(file, l->args->file))
 		return;
-	owner_text(&added->key, added->comm, added->sharer, owner, sizeof(owner));
+	owner_text(&added->key, 0, added->comm, added->sharer, owner, sizeof(owner));
 	io_sums_add(l->sums, disk_name(l, added->key.dev), file, owner, added);
 }
 
@@ -341,6 +379,7 @@ static int look(struct live *l)
 		show_older(l, now - HOLD_NS);
 		if (now >= flows_at) {
 			lineage_each_flow(l->lineage, on_flow, l);
+			hash_each(l->threads, drop_name, NULL);
 			flows_at = now + FLOWS_NS;
 		}
 		fflush(stdout);
@@ -388,6 +427,7 @@ int io_live(const struct io_args *args)
 		return err;
 	l.held = xcalloc(HOLD_MAX, sizeof(*l.held));
 	l.disks = hash_new(sizeof(uint32_t), sizeof(struct disk));
+	l.threads = hash_new(sizeof(uint32_t), sizeof(struct thread_name));
 	l.sums = io_sums_new();
 	if (args->stack && !args->summary)
 		l.lines = io_lines_new(l.lineage);
@@ -403,6 +443,7 @@ int io_live(const struct io_args *args)
 	lineage_close(l.lineage);
 	io_sums_free(l.sums);
 	hash_free(l.disks);
+	hash_free(l.threads);
 	free(l.held);
 	return err;
 }

@@ -3,6 +3,7 @@
 
 make DIR            the files to read
 work DIR [late]     each kind of request; its lines are those marked "# at KIND" below
+threads DIR         files of known threads
 check DIR EVENTS    prints "KIND right N wrong N none N" for each, and what was wrong
 """
 import json
@@ -112,6 +113,34 @@ def direct_written(path):
         time.sleep(NAP)
 
 
+def threads(folder):
+    """Prints the thread that writes each of two files; a third one is written by both."""
+    both = os.open(os.path.join(folder, "of-both"), os.O_CREAT | os.O_WRONLY, 0o644)
+    turn = threading.Barrier(2)
+
+    def writer(name, at):
+        with open("/proc/thread-self/comm", "w") as f:
+            f.write(name)
+        fd = os.open(os.path.join(folder, "of-" + name), os.O_CREAT | os.O_WRONLY, 0o644)
+        for i in range(8):
+            os.write(fd, os.urandom(PAGE))
+            turn.wait()
+            os.pwrite(both, os.urandom(PAGE), (2 * i + at) * PAGE)
+        print("of-" + name, threading.get_native_id(), name, flush=True)
+        turn.wait()
+        os.sync()
+        time.sleep(0.5)
+
+    print("ready", flush=True)
+    sys.stdin.readline()
+    started = [threading.Thread(target=writer, args=a) for a in (("first", 0), ("second", 1))]
+    for t in started:
+        t.start()
+    for t in started:
+        t.join()
+    print("of-both", 0, flush=True)
+
+
 def make(folder):
     for name in READ + ("first",):
         with open(os.path.join(folder, name), "wb") as f:
@@ -165,4 +194,4 @@ def check(folder, events):
 
 
 if __name__ == "__main__":
-    {"make": make, "work": work, "check": check}[sys.argv[1]](*sys.argv[2:])
+    {"make": make, "work": work, "check": check, "threads": threads}[sys.argv[1]](*sys.argv[2:])

@@ -91,7 +91,7 @@ on() { # FS VERSION INTERPRETER
 
 interpreters >"$dir/interpreters"
 on xfs "" "$python"
-while read -r version interpreter; do
+[ -n "${QUICK:-}" ] || while read -r version interpreter; do
 	on ext4 "$version" "$interpreter"
 done <"$dir/interpreters"
 
@@ -111,3 +111,20 @@ ends "$caller"
 unlook
 is "--stack=false: lines" "$(jq -s '[.[] | select(.code?)] | length' "$dir/none")" 0
 at_least "--stack=false: requests" "$(jq -s '[.[] | select(.type == "request")] | length' "$dir/none")" 30
+
+# Whose thread: two write a file each, and one together.
+waiting "$python" "$here/lineage_line.py" threads "$dir/m"
+look threads --json
+go "$caller"
+ends "$caller"
+unlook
+# owners FILE: "TID NAME" of each of its requests
+owners() {
+	jq -r "select(.type == \"request\" and .class == \"file\" and .op == \"write\"
+		and (.file | endswith(\"/$1\"))) | \"\(.tid) \(.comm)\"" "$dir/threads" | sort -u
+}
+
+for file in of-first of-second; do
+	is "$file: its thread" "$(owners $file)" "$(sed -n "s/^$file //p" "$caller_out")"
+done
+is "of several threads: none" "$(owners of-both | cut -d ' ' -f 1)" 0
