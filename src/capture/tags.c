@@ -204,6 +204,54 @@ int tags_share(struct tags *t, struct bpf_object *object)
 	return 0;
 }
 
+/* The newest map of that name that is older than map `before`; below 0: none. */
+static int find_map(const char *name, uint32_t before, uint32_t *ret_id)
+{
+	int found = -1;
+
+	for (uint32_t id = 0; !bpf_map_get_next_id(id, &id) && id < before;) {
+		struct bpf_map_info info = { 0 };
+		uint32_t size = sizeof(info);
+		int fd = bpf_map_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		if (bpf_obj_get_info_by_fd(fd, &info, &size) || !streq(info.name, name)) {
+			close(fd);
+			continue;
+		}
+		if (found >= 0)
+			close(found);
+		found = fd;
+		*ret_id = id;
+	}
+	return found;
+}
+
+int tags_share_running(struct bpf_object *object)
+{
+	static const char *const shared[] = { "tag_gates", "tag_files",   "tag_dirs",
+					      "tag_found", "tag_devices", "tag_tasks" };
+	uint32_t last, id;
+	/* Others have maps of these names as well, and nobody who fills them. This one is made after them. */
+	int err = 0, fd = find_map("checked_files", UINT32_MAX, &last);
+
+	if (fd < 0)
+		return fail(-ENOENT, "no `culprit trace` runs that would hear of tags");
+	close(fd);
+	for (size_t i = 0; !err && i < ARRAY_LEN(shared); i++) {
+		struct bpf_map *theirs = bpf_object__find_map_by_name(object, shared[i]);
+
+		if (!theirs)
+			continue;
+		fd = find_map(shared[i], last, &id);
+		err = fd < 0 ? -ENOENT : bpf_map__reuse_fd(theirs, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	return err ? fail(err, "share the tags of the trace that runs: %s", strerror(-err)) : 0;
+}
+
 int tags_fd(const struct tags *t)
 {
 	return ring_buffer__epoll_fd(t->ring);

@@ -13,10 +13,12 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/util.h"
 #include "capture/names.h"
+#include "capture/tags.h"
 #include "cmd/cmd.h"
 #include "cmd/io.h"
 #include "cmd/io_lines.h"
@@ -392,6 +394,19 @@ static int look(struct live *l)
 	return err < 0 ? err : 0;
 }
 
+/* Without a trace that hears of them there are no tags. */
+static int share_tags(struct bpf_object *object, void *arg)
+{
+	struct live *l = arg;
+	int err = tags_share_running(object);
+
+	if (err && l->args->tag)
+		fprintf(stderr, "culprit io: --tag finds nothing: %s\n", why(err));
+	else if (err)
+		log_debug("no tags: %s", why(err));
+	return 0;
+}
+
 static int open_live(struct live *l)
 {
 	const struct io_args *a = l->args;
@@ -404,6 +419,8 @@ static int open_live(struct live *l)
 		.lines = a->stack && !a->summary,
 		.issue = !a->summary,
 		.ring_bytes = RING_BYTES,
+		.share_tags = share_tags,
+		.share_arg = l,
 	};
 	int err = a->tag ? io_tag(a->tag, &l->tag) : 0;
 
