@@ -71,8 +71,8 @@ enum tag_event {
 	TAG_EVENT_SYNC_DIR, /* likewise; the file is a folder */
 	TAG_EVENT_SYNC_ALL, /* all of the device; a = 0 */
 	TAG_EVENT_RENAME, /* about to be called something else */
-	TAG_EVENT_SYNC_BEGUN, /* and goes on; a = 1: the file is a folder; count: system call */
 	TAG_EVENT_EXIT, /* a process that wrote ended; a = exit code as wait() has it */
+	TAG_EVENT_SYNC_BEGUN, /* never stored: it goes on; a = 1: a folder, b = when, count = system call */
 	TAG_EVENT_COUNT,
 };
 

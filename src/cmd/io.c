@@ -67,8 +67,9 @@ const struct cmd cmd_io = {
 		"Disk requests with the file, the owner and the tag behind each; the I/O stall report",
 	.more = "Live, each request of the host: the disk, what it did, how long it took, the file and the\n"
 		"place in it, the process that wrote or read the data (not the flusher that submitted it),\n"
-		"its tag, who waited for it, and at which line of Python. At the end the sums of all of them, also of those that\n"
-		"were not shown. Needs root, or CAP_BPF and CAP_PERFMON.\n\n"
+		"its tag, who waited for it, and at which line of Python. At the end the sums of all of\n"
+		"them, also of those that were not shown. Needs root, or CAP_BPF and CAP_PERFMON; and for\n"
+		"tags a `culprit trace` that runs beside it.\n\n"
 		"`report` answers from a trace of `culprit trace`: what the GPUs lost to storage, by which\n"
 		"disk, file and owner, and what was looked at and is well. Exit code 3: the trace has no\n"
 		"storage in that time.\n\n"

@@ -61,7 +61,7 @@ begin() {
 
 end() {
 	unmount
-	rm -rf "$dir"/*.img "$dir/mnt" "$dir/small" "$dir/broken" "$dir/tmpfs" "$db"*
+	rm -rf "${dir:?}"/*.img "${dir:?}/mnt" "$dir/small" "$dir/broken" "$dir/tmpfs" "$db"*
 }
 
 # verdict FILE: "torn killed", the first of its reasons, in $answer; its exit status in $status
