@@ -38,18 +38,19 @@ static bool read_of(const struct checked_event *e, const char *what, char *dst, 
 	return !file_read(path, dst, cap, NULL);
 }
 
-/* The time that it has spent outside of the kernel, in ticks; 0: not known. */
+#define UTIME 12 /* words behind the name */
+
+/* The time that it has spent outside of the kernel, in ticks, + 1; 0: not known. */
 static uint64_t user_ticks(const struct checked_event *e)
 {
 	char text[1024], *at;
-	unsigned long long ticks;
 
 	if (!read_of(e, "stat", text, sizeof(text)))
 		return 0;
-	at = strrchr(text, ')'); /* behind its name: state, 10 numbers, utime */
-	if (!at || sscanf(at + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &ticks) != 1)
-		return 0;
-	return ticks + 1;
+	at = strrchr(text, ')');
+	for (int i = 0; at && i < UTIME; i++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) + 1 : 0;
 }
 
 /* Has the thread come back from that system call? Its number is in `count`. */
