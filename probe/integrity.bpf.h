@@ -83,6 +83,7 @@ static __always_inline struct checked_event *event_new(struct tag_gate *gate, __
 	__builtin_memset(e, 0, sizeof(*e));
 	e->event = event;
 	e->pid = bpf_get_current_pid_tgid() >> 32;
+	e->tid = bpf_get_current_pid_tgid();
 	e->at = bpf_ktime_get_boot_ns();
 	if (file)
 		e->file = *file;
@@ -161,32 +162,41 @@ static __always_inline bool is_near(const struct inode___tag *inode)
 	       bpf_map_lookup_elem(&tag_devices, &dev);
 }
 
-/* NULL: it is not checked, as nearly all are. */
-static __always_inline struct checked_file *checked(const struct inode___tag *inode,
-						    struct tag_file *file)
+/* As checked(), where its number is known; `inode` may be any number. */
+static __always_inline struct checked_file *checked_at(struct tag_file *file, __u32 generation,
+						       __u64 size, const void *inode)
 {
 	struct checked_file *c, fresh = {};
 	struct tag_gate *gate = tag_gate();
 	struct tag_mark mark = {};
 
-	if (!gate || gate->stopped || !(gate->files | gate->dirs))
+	if (!gate || !bpf_map_lookup_elem(&tag_devices, &file->dev))
 		return NULL;
-	file_of(inode, file);
-	if (!bpf_map_lookup_elem(&tag_devices, &file->dev))
-		return NULL;
-	if (!tag_mark_of(file, inode->i_generation, inode, &mark) || !(mark.flags & MARK_CHECKED))
+	if (!tag_mark_of(file, generation, inode, &mark) || !(mark.flags & MARK_CHECKED))
 		return NULL;
 	c = bpf_map_lookup_elem(&checked_files, file);
-	if (c && c->generation == inode->i_generation) {
+	if (c && c->generation == generation) {
 		c->tag = mark.tag;
 		return c;
 	}
 	fresh.tag = mark.tag;
-	fresh.generation = inode->i_generation;
-	fresh.flags = inode->i_size ? 0 : CHECKED_EMPTY;
+	fresh.generation = generation;
+	fresh.flags = size ? 0 : CHECKED_EMPTY;
 	if (bpf_map_update_elem(&checked_files, file, &fresh, BPF_ANY))
 		__sync_fetch_and_add(&gate->full, 1);
 	return bpf_map_lookup_elem(&checked_files, file);
+}
+
+/* NULL: it is not checked, as nearly all are. */
+static __always_inline struct checked_file *checked(const struct inode___tag *inode,
+						    struct tag_file *file)
+{
+	struct tag_gate *gate = tag_gate();
+
+	if (!gate || gate->stopped || !(gate->files | gate->dirs))
+		return NULL;
+	file_of(inode, file);
+	return checked_at(file, inode->i_generation, inode->i_size, inode);
 }
 
 /* ---- writing ---- */

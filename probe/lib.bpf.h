@@ -3,12 +3,7 @@
 #ifndef PROBE_LIB_BPF_H
 #define PROBE_LIB_BPF_H
 
-#include "probe/kernel.h"
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
+#include "probe/base.bpf.h"
 #include "wire/event.h"
 #include "wire/nccl.h"
 
@@ -247,16 +242,6 @@ static __always_inline void host_event(__u32 event, struct task_struct *task, __
 
 	copy_comm(fresh.comm, task);
 	add_host_event(&key, &fresh);
-}
-
-/* What pthread_self() is to the program. */
-static __always_inline __u64 thread_pointer(struct task_struct *task)
-{
-#ifdef __TARGET_ARCH_x86
-	return BPF_CORE_READ(task, thread.fsbase);
-#else
-	return BPF_CORE_READ(task, thread.uw.tp_value);
-#endif
 }
 
 static __always_inline bool wanted(struct task_struct *task)

@@ -21,6 +21,7 @@ struct done {
 	__u32 flow; /* + 1; 0: none yet */
 	__u32 bytes, tid, sub_pid, sub_tid, requeues;
 	__u64 sector, offset;
+	__u64 stack; /* Python's, of who asked for it */
 	__u32 op, dev, error;
 	__u32 because;
 	__u32 bucket; /* of total_ns */
@@ -202,6 +203,7 @@ static __noinline int tell(struct done *d)
 	e->sub_pid = d->sub_pid;
 	e->sub_tid = d->sub_tid;
 	e->requeues = d->requeues;
+	e->stack = d->stack;
 	tell_rest(e, d);
 	d->cpu->stats.told++;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
@@ -217,7 +219,7 @@ static __always_inline void collect(struct done *d, const struct lineage_slot *s
 	d->parts++;
 	d->bytes = d->tid = d->sub_pid = d->sub_tid = d->requeues = d->part_bounced = 0;
 	d->sector = sector;
-	d->offset = 0;
+	d->offset = d->stack = 0;
 	if (!slot)
 		return;
 	d->tid = slot->tid;
@@ -227,6 +229,18 @@ static __always_inline void collect(struct done *d, const struct lineage_slot *s
 	d->offset = slot->offset + (sector - slot->sector) * 512;
 }
 
+/* Its line of Python; where bios of one account come from several, none is told. */
+static __always_inline void collect_line(struct done *d, const struct lineage_slot *slot,
+					 bool first)
+{
+	__u64 stack = slot ? line_of(slot->bio) : NO_STACK_not_looked;
+
+	if (first)
+		d->stack = stack;
+	else if (d->stack >= STACK_REASONS && stack >= STACK_REASONS && d->stack != stack)
+		d->stack = NO_STACK_not_looked;
+}
+
 /* One bio of a request: bytes to its account, and the time if the one before was of another. */
 static __always_inline void bio_done(struct done *d, struct lineage_slot *slot)
 {
@@ -234,7 +248,7 @@ static __always_inline void bio_done(struct done *d, struct lineage_slot *slot)
 	__u32 size = GET(bio, bio, bi_iter.bi_size), index = 0;
 	__u32 bytes = size < d->left ? size : d->left;
 	struct lineage_flow *flow = NULL;
-	bool first = false;
+	bool first;
 
 	if (slot && sector - slot->sector > slot->size >> 9)
 		slot = NULL; /* of another bio that was at this address */
@@ -257,13 +271,15 @@ static __always_inline void bio_done(struct done *d, struct lineage_slot *slot)
 	if (!flow)
 		return;
 	__sync_fetch_and_add(&flow->bytes, bytes);
-	if (d->ends && d->flow != index + 1) {
+	first = d->flow != index + 1;
+	if (d->ends && first) {
 		time_flow(flow, d, slot);
 		collect(d, slot, index, sector);
-		first = true;
 	}
 	if (lineage_mapping)
-		count_maps(d, index, bytes, first);
+		count_maps(d, index, bytes, d->ends && first);
+	if (lineage_lines && d->id)
+		collect_line(d, slot, first);
 	d->bytes += bytes;
 	d->left -= bytes;
 	/* Where it was split, other pieces may still ask for the place. */

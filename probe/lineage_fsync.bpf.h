@@ -6,7 +6,7 @@
 #ifndef PROBE_LINEAGE_FSYNC_BPF_H
 #define PROBE_LINEAGE_FSYNC_BPF_H
 
-#include "probe/lineage_lib.bpf.h"
+#include "probe/lineage_line.bpf.h"
 
 #define FSYNC_NEAR_NS 100000000ull /* xfs does not say when an fsync is over */
 
@@ -18,6 +18,7 @@ struct fsync_key {
 struct fsync_by {
 	struct lineage_who who;
 	__u64 ino, at_ns;
+	__u64 stack; /* Python's */
 	__u32 gen, others;
 };
 
@@ -45,6 +46,8 @@ static __always_inline void note_fsync(struct inode *inode, const struct fsync_k
 	by.ino = BPF_CORE_READ(inode, i_ino);
 	by.gen = BPF_CORE_READ(inode, i_generation);
 	by.at_ns = bpf_ktime_get_ns();
+	if (lineage_lines)
+		by.stack = line_of_current();
 	if (known && known->who.pid != by.who.pid &&
 	    (key->commit || by.at_ns - known->at_ns < FSYNC_NEAR_NS))
 		by.others = known->others + 1;

@@ -3,12 +3,7 @@
 #ifndef PROBE_LINEAGE_LIB_BPF_H
 #define PROBE_LINEAGE_LIB_BPF_H
 
-#include "probe/kernel.h"
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
+#include "probe/base.bpf.h"
 #include "probe/tag.bpf.h"
 #include "wire/lineage.h"
 
@@ -124,7 +119,8 @@ struct {
 
 /* Somebody who made data: kept for as long as it may be unwritten. */
 struct lineage_who {
-	__u32 pid, tid;
+	__u32 pid;
+	__u32 tid; /* 0: several threads of it */
 	__u64 tag, cgroup;
 	char comm[LINEAGE_COMM];
 };
@@ -174,12 +170,6 @@ static __always_inline void who_is(struct lineage_who *w, struct task_struct *ta
 	((__u64 *)w->comm)[1] = comm[1];
 }
 
-static __always_inline __u64 mix(__u64 hash, __u64 more)
-{
-	hash = (hash ^ more) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 32;
-}
-
 /* ---- bios under way: a table by address, two places each, cleared when they are done ---- */
 
 #define SLOTS 32768
@@ -190,7 +180,7 @@ struct lineage_slot {
 	__u64 issue_ns; /* 0: not known */
 	__u32 size;
 	__u32 flow, serial; /* the place of its account, and which use of that */
-	__u32 tid; /* of the owner */
+	__u32 tid; /* of the owner; 0: several threads of it */
 	__u32 sub_pid, sub_tid;
 	__u32 requeues;
 	__u32 pad;

@@ -121,20 +121,25 @@ static __always_inline void first_writer(const struct inode_id *id, struct task_
 	o->state = INODE_LIVE;
 }
 
-static __always_inline void own_chunk(struct inode_owner *o, const struct inode_id *id, __u64 page)
+static __always_inline void own_chunk(struct inode_owner *o, const struct inode_id *id, __u64 page,
+				      __u32 tid)
 {
 	struct chunk_key key = { .id = *id, .chunk = page >> CHUNK_SHIFT };
 	struct chunk_owner *known = bpf_map_lookup_elem(&chunk_owners, &key);
 	struct chunk_owner fresh = { .epoch = o->epoch };
+	bool of_first;
 
 	if (known && known->epoch == o->epoch) {
 		if (known->who.pid != o->now.pid || known->who.tag != o->now.tag)
 			known->mixed = 1;
+		else if (known->who.tid != tid)
+			known->who.tid = 0;
 		return;
 	}
 	fresh.who = o->now;
-	fresh.mixed = key.chunk >= o->low >> CHUNK_SHIFT && key.chunk <= o->high >> CHUNK_SHIFT &&
-		      (o->first.pid != o->now.pid || o->first.tag != o->now.tag);
+	of_first = key.chunk >= o->low >> CHUNK_SHIFT && key.chunk <= o->high >> CHUNK_SHIFT;
+	fresh.who.tid = of_first && o->first.tid != tid ? 0 : tid;
+	fresh.mixed = of_first && (o->first.pid != o->now.pid || o->first.tag != o->now.tag);
 	bpf_map_update_elem(&chunk_owners, &key, &fresh, BPF_ANY);
 }
 
@@ -145,6 +150,7 @@ static __always_inline void dirtied(struct folio *folio, struct address_space *m
 	struct inode_owner *o;
 	struct inode *inode;
 	__u64 tag, page;
+	__u32 tid = tid_behind(task);
 	bool alone;
 
 	inode = mapping->host;
@@ -174,13 +180,16 @@ static __always_inline void dirtied(struct folio *folio, struct address_space *m
 		}
 	}
 	if (!o->several) {
+		/* Another thread of its process: as long as data of both is unwritten, either. */
+		if (o->now.tid != tid)
+			o->now.tid = o->first.tid = alone ? tid : 0;
 		if (page < o->low)
 			o->low = page;
 		if (page > o->high)
 			o->high = page;
 		return;
 	}
-	own_chunk(o, &id, page);
+	own_chunk(o, &id, page, tid);
 }
 
 SEC("tp_btf/writeback_dirty_folio")
@@ -227,7 +236,10 @@ static __always_inline __u32 owner_of(const struct inode_id *id, __u64 offset, _
 		}
 		if (found && (who->pid != ret->pid || who->tag != ret->tag))
 			goto shared;
-		*ret = *who;
+		if (found && who->tid != ret->tid)
+			ret->tid = 0;
+		else
+			*ret = *who;
 		found = true;
 	}
 	if (key.chunk > last)

@@ -36,6 +36,7 @@ struct found {
 	struct lineage_key key;
 	__u64 offset;
 	__u64 inode; /* its address; 0: none */
+	__u64 stack; /* Python's, of who asked for it */
 	struct lineage_who who;
 	__u32 sharer[2];
 };
@@ -164,6 +165,7 @@ static __always_inline bool serves_fsync(struct found *f, struct task_struct *ta
 		return true;
 	f->key.owner = by->others && !own ? LINEAGE_OWNER_shared : LINEAGE_OWNER_fsync;
 	f->who = by->who;
+	f->stack = f->key.owner == LINEAGE_OWNER_fsync ? by->stack : NO_STACK_not_looked;
 	f->key.ino = by->ino;
 	f->key.gen = by->gen;
 	f->key.fs_dev = f->key.dev;
@@ -269,6 +271,9 @@ static __always_inline void queue_bio(struct lineage_cpu *c, struct bio *bio)
 	if (fresh)
 		introduce(flow, &f, task);
 	address = number_of(&c->number, bio);
+	if (lineage_lines)
+		keep_line(address,
+			  f.key.owner == LINEAGE_OWNER_fsync ? f.stack : line_of_current());
 	keep(c, address, bio, &f, flow, index, task);
 }
 

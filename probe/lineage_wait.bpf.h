@@ -6,19 +6,7 @@
 #ifndef PROBE_LINEAGE_WAIT_BPF_H
 #define PROBE_LINEAGE_WAIT_BPF_H
 
-#include "probe/lineage_lib.bpf.h"
-
-struct sleeper {
-	__u64 since_ns; /* 0: not asleep in the kernel */
-	__u64 work; /* the request whose work this thread does; 0: none */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct sleeper);
-} sleepers SEC(".maps");
+#include "probe/lineage_line.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -47,8 +35,11 @@ int BPF_PROG(lineage_switch, bool preempt, struct task_struct *prev)
 	if (!(prev->__state & TASK_UNINTERRUPTIBLE) && !BPF_CORE_READ_BITFIELD(prev, in_iowait))
 		return 0;
 	s = bpf_task_storage_get(&sleepers, prev, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (s)
-		s->since_ns = bpf_ktime_get_ns();
+	if (!s)
+		return 0;
+	s->since_ns = bpf_ktime_get_ns();
+	if (lineage_lines)
+		s->stack = line_here(s, WALK_SWITCH, 0);
 	return 0;
 }
 
@@ -83,6 +74,7 @@ int BPF_PROG(lineage_waking, struct task_struct *task)
 	e->id = id;
 	e->wait_ns = bpf_ktime_get_ns() - s->since_ns;
 	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
+	e->stack = s->stack;
 	s->since_ns = 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	return 0;

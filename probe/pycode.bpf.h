@@ -6,7 +6,7 @@
 #ifndef PROBE_PYCODE_BPF_H
 #define PROBE_PYCODE_BPF_H
 
-#include "probe/lib.bpf.h"
+#include "probe/base.bpf.h"
 #include "wire/python.h"
 
 const volatile bool stacks = true;
@@ -108,12 +108,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct walk);
 } walks SEC(".maps");
-
-static __always_inline __u64 mix(__u64 h, __u64 v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
-}
 
 static __always_inline __u64 user_u64(__u64 addr)
 {

@@ -6,7 +6,7 @@
  */
 #include "probe/tag.bpf.h"
 
-#include "probe/integrity.bpf.h"
+#include "probe/integrity_xfs.bpf.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -109,7 +109,7 @@ struct lineage_maps {
 _Static_assert(sizeof(struct lineage_maps) % 64 == 0, "whole cache lines");
 
 /* What the ring carries. */
-enum lineage_kind { LINEAGE_EVENT = 1, LINEAGE_WAKE = 2, LINEAGE_NAME = 3 };
+enum lineage_kind { LINEAGE_EVENT = 1, LINEAGE_WAKE = 2, LINEAGE_NAME = 3, LINEAGE_ASK = 4 };
 
 #define LINEAGE_BECAUSE_SLOW 1
 #define LINEAGE_BECAUSE_FAILED 2 /* with an error, or given to the device again */
@@ -135,7 +135,7 @@ struct lineage_event {
 	__u32 queue; /* of the hardware */
 	__u32 requeues;
 	__u32 error; /* block layer status; 0: fine */
-	__u32 tid; /* of the owner */
+	__u32 tid; /* of the owner; 0: several threads of it */
 	__u32 sub_pid, sub_tid; /* who submitted it: often the flusher */
 	__u32 sharer[2];
 	__u32 map_ns; /* of the request: mapping it for DMA took at most that; 0: not known */
@@ -144,6 +144,7 @@ struct lineage_event {
 	__u16 nvme_status; /* what the drive said of a request that failed; 0: nothing */
 	__u16 nvme_retries;
 	char comm[LINEAGE_COMM];
+	__u64 stack; /* Python's, of who submitted it or whose fsync it serves; or enum no_stack */
 };
 
 /* Somebody woke up because that request was done. */
@@ -153,7 +154,14 @@ struct lineage_wake {
 	__u32 deferred; /* 1: not by the completion itself but by work that it started */
 	__u64 id;
 	__u64 wait_ns; /* how long it had slept */
+	__u64 stack; /* Python's, where it fell asleep; or enum no_stack */
 	char comm[LINEAGE_COMM];
+};
+
+/* This process waits for disks: has it an interpreter whose frames can be walked? */
+struct lineage_ask {
+	__u32 kind;
+	__u32 pid;
 };
 
 #define LINEAGE_PARTS 10 /* of a path, from its end */

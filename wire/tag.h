@@ -72,6 +72,7 @@ enum tag_event {
 	TAG_EVENT_SYNC_ALL, /* all of the device; a = 0 */
 	TAG_EVENT_RENAME, /* about to be called something else */
 	TAG_EVENT_EXIT, /* a process that wrote ended; a = exit code as wait() has it */
+	TAG_EVENT_SYNC_BEGUN, /* never stored: it goes on; a = 1: a folder, b = when, count = system call */
 	TAG_EVENT_COUNT,
 };
 
@@ -99,7 +100,7 @@ struct checked_event {
 	__u64 task_tag; /* of who did it; 0: none */
 	__u64 since; /* of writes: when the first of them was over */
 	__u32 flags; /* CHECKED_EMPTY */
-	__u32 pad;
+	__u32 tid; /* of who told it: the last of a stretch's writers */
 	char comm[16];
 };
 

@@ -271,12 +271,23 @@ static void tick(struct agent *a)
 
 /* ---- stacks ---- */
 
+static bool has_python(void *capture, int pid)
+{
+	return capture_has_python(capture, pid);
+}
+
+static int put_python(void *capture, int pid, const struct py_layout *layout)
+{
+	return capture_put_python(capture, pid, layout);
+}
+
 static void on_process(struct capture *capture, int pid, void *arg)
 {
 	struct agent *a = arg;
 
 	if (a->pythons)
-		pythons_see(a->pythons, capture, pid);
+		pythons_see(a->pythons, &(struct python_map){ has_python, put_python, capture },
+			    pid);
 }
 
 static void on_python(int pid, const char *why_not, void *arg)
@@ -409,7 +420,8 @@ int agent_step(struct agent *a, int timeout_ms)
 	else
 		timeout_ms = 0;
 	if (a->pythons)
-		pythons_look(a->pythons, a->capture, clock_boot_ns());
+		pythons_look(a->pythons, &(struct python_map){ has_python, put_python, a->capture },
+			     clock_boot_ns());
 	err = capture_poll(a->capture, timeout_ms, on_record, a);
 	if (err < 0)
 		return err;

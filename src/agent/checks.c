@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/hasher.h"
+#include "agent/syncs.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -43,6 +44,7 @@ struct entry {
 struct checks {
 	struct tags *tags;
 	struct hasher *hasher;
+	struct syncs *syncs; /* that go on */
 	struct hash *files; /* struct tag_file -> struct entry */
 	struct hash *folders; /* struct tag_file -> when it was last fsynced */
 	struct tag_file hashing; /* ino 0: none */
@@ -61,6 +63,7 @@ struct checks *checks_new(struct tags *tags)
 
 	c->tags = tags;
 	c->hashing_fd = -1;
+	c->syncs = syncs_new();
 	c->files = hash_new(sizeof(struct tag_file), sizeof(struct entry));
 	c->folders = hash_new(sizeof(struct tag_file), sizeof(uint64_t));
 	return c;
@@ -86,6 +89,7 @@ void checks_free(struct checks *c)
 	if (!c)
 		return;
 	hasher_free(c->hasher);
+	syncs_free(c->syncs);
 	if (c->hashing_fd >= 0)
 		close(c->hashing_fd);
 	hash_each(c->files, drop_entry, NULL);
@@ -234,12 +238,23 @@ static bool tell_one(const void *key, void *value, void *arg)
 	return false;
 }
 
+static void on_synced(const struct checked_event *event, void *arg)
+{
+	checks_event(arg, event);
+}
+
 void checks_event(struct checks *c, const struct checked_event *event)
 {
 	struct checked_event copy = *event;
 	struct entry *e;
 
 	copy.file.pad = 0;
+	if (event->event == TAG_EVENT_SYNC_BEGUN) {
+		(void)syncs_begun(c->syncs, &copy, on_synced, c); /* else it was not seen */
+		return;
+	}
+	if (event->event == TAG_EVENT_EXIT)
+		(void)syncs_turn(c->syncs, on_synced, c); /* its own come before it */
 	if (event->event == TAG_EVENT_SYNC_DIR && (int64_t)event->a >= 0)
 		*(uint64_t *)hash_put(c->folders, &copy.file) = event->at;
 	if (event->event == TAG_EVENT_SYNC_DIR || event->event == TAG_EVENT_SYNC_ALL ||
@@ -461,6 +476,8 @@ bool checks_turn(struct checks *c, uint64_t now)
 	c->due = (struct tag_file){ 0 };
 	c->any_due = false;
 	hash_each(c->files, find_due, c);
+	if (syncs_turn(c->syncs, on_synced, c))
+		c->any_due = true;
 	if (c->due.ino && !c->hashing.ino)
 		start_hash(c, hash_get(c->files, &c->due));
 	return c->any_due;

@@ -176,10 +176,16 @@ int lines_store_chain(struct lines *l, struct store *store, struct chain *chain,
 
 /* ---- for people ---- */
 
-char *lines_say(const struct lines *l, uint64_t id, char *dst, size_t cap)
+const struct frame *lines_frame(const struct lines *l, uint64_t id)
 {
 	const struct stack *stack = contents(l, id);
-	const struct frame *f = stack ? stack_user_frame(stack) : NULL;
+
+	return stack ? stack_user_frame(stack) : NULL;
+}
+
+char *lines_say(const struct lines *l, uint64_t id, char *dst, size_t cap)
+{
+	const struct frame *f = lines_frame(l, id);
 	const char *base = f ? strrchr(f->file, '/') : NULL;
 
 	if (cap)

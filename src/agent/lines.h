@@ -39,6 +39,9 @@ int lines_store_chain(struct lines *l, struct store *store, struct chain *chain,
 /* The store gave up what was not committed. */
 void lines_rollback(struct lines *l);
 
+/* The innermost line that the user wrote; NULL: not known. Borrowed until the next lines_turn() but one. */
+const struct frame *lines_frame(const struct lines *l, uint64_t id);
+
 /* "forward() at train.py:142", or "" where that is not known. Returns dst. */
 char *lines_say(const struct lines *l, uint64_t id, char *dst, size_t cap);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pythons.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -53,19 +52,19 @@ static void tell(const struct pythons *p, int pid, const char *why_not)
 }
 
 /* False: to be asked again. */
-static bool look(struct pythons *p, struct capture *capture, int pid)
+static bool look(struct pythons *p, const struct python_map *map, int pid)
 {
 	struct py_layout layout = { 0 };
 	char reason[160] = "";
 	int err;
 
 	/* A forked child has its parent's, from before its first instruction. */
-	if (capture_has_python(capture, pid))
+	if (map->has(map->arg, pid))
 		return true;
 	switch (py_find(pid, &layout, reason, sizeof(reason))) {
 	case PY_FOUND:
 		layout.generation = ++p->generations;
-		err = capture_put_python(capture, pid, &layout);
+		err = map->put(map->arg, pid, &layout);
 		tell(p, pid, err ? why(err) : "");
 		return true;
 	case PY_REFUSED:
@@ -79,11 +78,11 @@ static bool look(struct pythons *p, struct capture *capture, int pid)
 	return true;
 }
 
-void pythons_see(struct pythons *p, struct capture *capture, int pid)
+void pythons_see(struct pythons *p, const struct python_map *map, int pid)
 {
 	struct waiting fresh = { .pid = pid, .start_ns = proc_start_ns(pid) };
 
-	if (!fresh.start_ns || look(p, capture, pid) || p->waitings == WAITING_MAX)
+	if (!fresh.start_ns || look(p, map, pid) || p->waitings == WAITING_MAX)
 		return;
 	for (int i = 0; i < p->waitings; i++) {
 		if (p->waiting[i].pid == pid && p->waiting[i].start_ns == fresh.start_ns) {
@@ -95,7 +94,7 @@ void pythons_see(struct pythons *p, struct capture *capture, int pid)
 	p->waiting[p->waitings++] = fresh;
 }
 
-void pythons_look(struct pythons *p, struct capture *capture, uint64_t now_ns)
+void pythons_look(struct pythons *p, const struct python_map *map, uint64_t now_ns)
 {
 	int kept = 0, looks = 0;
 
@@ -103,7 +102,7 @@ void pythons_look(struct pythons *p, struct capture *capture, uint64_t now_ns)
 		struct waiting *w = &p->waiting[i];
 
 		if (now_ns >= w->next_ns && looks++ < LOOKS) {
-			if (proc_start_ns(w->pid) != w->start_ns || look(p, capture, w->pid))
+			if (proc_start_ns(w->pid) != w->start_ns || look(p, map, w->pid))
 				continue;
 			if (++w->tries == TRIES) {
 				tell(p, w->pid, "its interpreter does not begin");

@@ -18,7 +18,7 @@
 #include "capture/kernel.h"
 #include "tags.skel.h"
 
-#define CHECKS 12
+#define CHECKS 19
 
 /* A probe of checked files, and what cannot be seen without it. */
 struct check {
@@ -49,7 +49,8 @@ static bool has_event(const char *name)
 	if (kernel_has_tracepoint(name, true))
 		return true;
 	base = btf__load_vmlinux_btf();
-	module = base ? btf__load_module_btf("ext4", base) : NULL;
+	module = base ? btf__load_module_btf(starts_with(name, "xfs_") ? "xfs" : "ext4", base)
+		      : NULL;
 	snprintf(full, sizeof(full), "btf_trace_%s", name);
 	has = module && btf__find_by_name_kind(module, full, BTF_KIND_TYPEDEF) > 0;
 	btf__free(module);
@@ -57,7 +58,14 @@ static bool has_event(const char *name)
 	return has;
 }
 
-static void list_checks(struct tags *t)
+/* Without what is not ext4's: a kernel may have another idea of it than ours. */
+static bool is_extra(const char *event)
+{
+	return starts_with(event, "xfs_") || starts_with(event, "iomap_iter") ||
+	       starts_with(event, "file_check");
+}
+
+static void list_checks(struct tags *t, bool extra)
 {
 	struct tag_probe *p = t->probe;
 	const struct check all[CHECKS] = {
@@ -73,6 +81,13 @@ static void list_checks(struct tags *t)
 		{ p->progs.ext4_touched, "ext4_mark_inode_dirty", "renames", NULL, false },
 		{ p->progs.direct_done, "iomap_dio_complete", "direct writes", NULL, false },
 		{ p->progs.mapped_store, "writeback_dirty_folio", "mapped writes", NULL, false },
+		{ p->progs.iomap_step, "iomap_iter", NULL, NULL, false },
+		{ p->progs.sync_failed, "file_check_and_advance_wb_err", NULL, NULL, false },
+		{ p->progs.xfs_cut, "xfs_itruncate_extents_start", NULL, NULL, false },
+		{ p->progs.xfs_sync_begins, "xfs_file_fsync", NULL, NULL, false },
+		{ p->progs.xfs_dir_sync_begins, "xfs_dir_fsync", NULL, NULL, false },
+		{ p->progs.xfs_sync_all, "xfs_fs_sync_fs", NULL, NULL, false },
+		{ p->progs.xfs_renames, "xfs_rename", NULL, NULL, false },
 	};
 
 	memcpy(t->check, all, sizeof(all));
@@ -80,7 +95,7 @@ static void list_checks(struct tags *t)
 		struct check *c = &t->check[i];
 		size_t used = strlen(t->missing);
 
-		c->there = has_event(c->event);
+		c->there = (extra || !is_extra(c->event)) && has_event(c->event);
 		bpf_program__set_autoload(c->prog, c->there);
 		bpf_program__set_autoattach(c->prog, false);
 		if (!c->there && c->without)
@@ -98,22 +113,34 @@ static int on_record(void *ctx, void *data, size_t len)
 	return 0;
 }
 
-int tags_open(struct tags **ret)
+static int load(struct tags *t, bool extra)
 {
-	struct tags *t = xcalloc(1, sizeof(*t));
 	int err;
 
 	t->probe = tag_probe__open();
-	if (!t->probe) {
-		err = fail(-errno, "open the probes of tags: %s", strerror(errno));
-		goto out;
-	}
-	list_checks(t);
+	if (!t->probe)
+		return fail(-errno, "open the probes of tags: %s", strerror(errno));
+	t->missing[0] = '\0';
+	list_checks(t, extra);
 	err = tag_probe__load(t->probe);
+	if (!err)
+		return 0;
+	tag_probe__destroy(t->probe);
+	t->probe = NULL;
+	return fail(err, "load the probes of tags: %s", strerror(-err));
+}
+
+int tags_open(struct tags **ret)
+{
+	struct tags *t = xcalloc(1, sizeof(*t));
+	int err = load(t, true);
+
 	if (err) {
-		fail(err, "load the probes of tags: %s", strerror(-err));
-		goto out;
+		log_debug("%s; once more without xfs", why(err));
+		err = load(t, false);
 	}
+	if (err)
+		goto out;
 	t->gate = mmap(NULL, sizeof(*t->gate), PROT_READ | PROT_WRITE, MAP_SHARED,
 		       bpf_map__fd(t->probe->maps.tag_gates), 0);
 	if (t->gate == MAP_FAILED) {
@@ -175,6 +202,54 @@ int tags_share(struct tags *t, struct bpf_object *object)
 			return fail(err, "share the map %s: %s", name, strerror(-err));
 	}
 	return 0;
+}
+
+/* The newest map of that name that is older than map `before`; below 0: none. */
+static int find_map(const char *name, uint32_t before, uint32_t *ret_id)
+{
+	int found = -1;
+
+	for (uint32_t id = 0; !bpf_map_get_next_id(id, &id) && id < before;) {
+		struct bpf_map_info info = { 0 };
+		uint32_t size = sizeof(info);
+		int fd = bpf_map_get_fd_by_id(id);
+
+		if (fd < 0)
+			continue;
+		if (bpf_obj_get_info_by_fd(fd, &info, &size) || !streq(info.name, name)) {
+			close(fd);
+			continue;
+		}
+		if (found >= 0)
+			close(found);
+		found = fd;
+		*ret_id = id;
+	}
+	return found;
+}
+
+int tags_share_running(struct bpf_object *object)
+{
+	static const char *const shared[] = { "tag_gates", "tag_files",   "tag_dirs",
+					      "tag_found", "tag_devices", "tag_tasks" };
+	uint32_t last, id;
+	/* Others have maps of these names as well, and nobody who fills them. This one is made after them. */
+	int err = 0, fd = find_map("checked_files", UINT32_MAX, &last);
+
+	if (fd < 0)
+		return fail(-ENOENT, "no `culprit trace` runs that would hear of tags");
+	close(fd);
+	for (size_t i = 0; !err && i < ARRAY_LEN(shared); i++) {
+		struct bpf_map *theirs = bpf_object__find_map_by_name(object, shared[i]);
+
+		if (!theirs)
+			continue;
+		fd = find_map(shared[i], last, &id);
+		err = fd < 0 ? -ENOENT : bpf_map__reuse_fd(theirs, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	return err ? fail(err, "share the tags of the trace that runs: %s", strerror(-err)) : 0;
 }
 
 int tags_fd(const struct tags *t)

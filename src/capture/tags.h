@@ -21,6 +21,9 @@ void tags_close(struct tags *t);
 /* Let an object that is opened but not loaded use the same maps, as far as it has them. */
 int tags_share(struct tags *t, struct bpf_object *object);
 
+/* The same with the tables of a trace that runs on this host, in another process. -ENOENT: none does. */
+int tags_share_running(struct bpf_object *object);
+
 /* Readable when there are records. */
 int tags_fd(const struct tags *t);
 

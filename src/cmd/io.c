@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "cmd/cmd.h"
 
-static struct io_args args = { .waits = true };
+static struct io_args args = { .waits = true, .stack = true };
 
 #define AT(field) offsetof(__typeof__(args), field)
 
@@ -27,6 +27,8 @@ static const struct opt opts[] = {
 	{ "summary", 's', OPT_FLAG, AT(summary), NULL, "live: only the sums, at the end" },
 	{ "waits", 0, OPT_FLAG, AT(waits), NULL,
 	  "live: who waited for a request (default; --waits=false costs less)" },
+	{ "stack", 0, OPT_FLAG, AT(stack), NULL,
+	  "live: the line of Python that waited or asked (default; --stack=false costs less)" },
 	{ "since", 0, OPT_DURATION, AT(since), "TIME", "report: only the last TIME: 5m, 90s, 1h" },
 	{ "from", 0, OPT_TIME, AT(from), "WHEN", "report: from then on: 03:12, -5m" },
 	{ "to", 0, OPT_TIME, AT(to), "WHEN", "report: until then" },
@@ -65,8 +67,9 @@ const struct cmd cmd_io = {
 		"Disk requests with the file, the owner and the tag behind each; the I/O stall report",
 	.more = "Live, each request of the host: the disk, what it did, how long it took, the file and the\n"
 		"place in it, the process that wrote or read the data (not the flusher that submitted it),\n"
-		"its tag, and who waited for it. At the end the sums of all of them, also of those that\n"
-		"were not shown. Needs root, or CAP_BPF and CAP_PERFMON.\n\n"
+		"its tag, who waited for it, and at which line of Python. At the end the sums of all of\n"
+		"them, also of those that were not shown. Needs root, or CAP_BPF and CAP_PERFMON; and for\n"
+		"tags a `culprit trace` that runs beside it.\n\n"
 		"`report` answers from a trace of `culprit trace`: what the GPUs lost to storage, by which\n"
 		"disk, file and owner, and what was looked at and is well. Exit code 3: the trace has no\n"
 		"storage in that time.\n\n"

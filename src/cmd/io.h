@@ -9,7 +9,7 @@
 struct io_args {
 	const char *db, *disk, *file, *tag;
 	uint64_t duration, since, from, to, pid, min, step;
-	bool json, all, summary, waits;
+	bool json, all, summary, waits, stack;
 };
 
 /* Live, until stopped. */

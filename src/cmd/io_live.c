@@ -10,16 +10,21 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/util.h"
 #include "capture/names.h"
+#include "capture/tags.h"
 #include "cmd/cmd.h"
 #include "cmd/io.h"
+#include "cmd/io_lines.h"
 #include "cmd/io_sum.h"
 #include "lineage/lineage.h"
+#include "stack/stack.h"
 
 #define POLL_NS 50000000
 #define FLOWS_NS 1000000000ull
@@ -34,13 +39,16 @@ struct held {
 	struct lineage_event event;
 	struct lineage_wake wake; /* the longest wait */
 	uint32_t wakes;
+	uint64_t stack, wake_stack; /* as io_lines knows them */
 };
 
 struct live {
 	const struct io_args *args;
 	struct lineage *lineage;
 	struct io_sums *sums;
+	struct io_lines *lines; /* NULL: off */
 	struct hash *disks; /* dev -> name */
+	struct hash *threads; /* tid -> name, of this second */
 	struct held *held;
 	size_t count;
 	uint64_t tag;
@@ -50,6 +58,10 @@ struct live {
 
 struct disk {
 	char name[64];
+};
+
+struct thread_name {
+	char comm[LINEAGE_COMM];
 };
 
 static const char *disk_name(struct live *l, uint32_t dev)
@@ -76,8 +88,9 @@ static int find_disk(const char *name, uint32_t *ret)
 
 /* ---- one request ---- */
 
-static void owner_text(const struct lineage_key *key, const char *comm, const uint32_t sharer[2],
-		       char *dst, size_t cap)
+/* tid: 0 where it is not known, or several. */
+static void owner_text(const struct lineage_key *key, uint32_t tid, const char *comm,
+		       const uint32_t sharer[2], char *dst, size_t cap)
 {
 	char safe[4 * LINEAGE_COMM + 1];
 
@@ -87,6 +100,8 @@ static void owner_text(const struct lineage_key *key, const char *comm, const ui
 		snprintf(dst, cap, "shared");
 	else if (!key->pid)
 		snprintf(dst, cap, "-");
+	else if (tid && tid != key->pid)
+		snprintf(dst, cap, "%s:%u/%u", text_safe(safe, sizeof(safe), comm), key->pid, tid);
 	else
 		snprintf(dst, cap, "%s:%u", text_safe(safe, sizeof(safe), comm), key->pid);
 }
@@ -104,6 +119,46 @@ static bool wanted(struct live *l, const struct held *h, const char *file)
 	if (a->file && !strstr(file, a->file))
 		return false;
 	return !a->tag || e->key.tag == l->tag;
+}
+
+/* The line of who waited before that of who asked; *ret_who: "waiter", "fsync" or "submitter". */
+static uint64_t line_behind(const struct live *l, const struct held *h, const char **ret_who)
+{
+	*ret_who = "waiter";
+	if (h->wakes && io_lines_frame(l->lines, h->wake_stack))
+		return h->wake_stack;
+	*ret_who = h->event.key.owner == LINEAGE_OWNER_fsync ? "fsync" : "submitter";
+	return h->stack;
+}
+
+static const char *const no_stack_texts[] = {
+#define X(id, text) text,
+	NO_STACKS(X)
+#undef X
+};
+
+static void json_code(struct json *j, const struct live *l, const struct held *h)
+{
+	const char *who;
+	uint64_t stack = line_behind(l, h, &who);
+	const struct frame *f = io_lines_frame(l->lines, stack);
+
+	if (!f) {
+		json_null(j, "code");
+		if (h->wakes && h->wake_stack > NO_STACK_no_python)
+			stack = h->wake_stack;
+		if (stack > NO_STACK_no_python)
+			json_str(j, "code_note",
+				 stack < NO_STACK_COUNT ? no_stack_texts[stack]
+							: "no line of the user's own");
+		return;
+	}
+	json_open(j, "code", '{');
+	json_str(j, "who", who);
+	json_str(j, "file", f->file);
+	json_i64(j, "line", f->line);
+	json_str(j, "func", f->func);
+	json_close(j, '}');
 }
 
 static void show_json(struct live *l, const struct held *h, const char *file)
@@ -155,6 +210,7 @@ static void show_json(struct live *l, const struct held *h, const char *file)
 	json_u64(&j, "submitter_tid", e->sub_tid);
 	json_u64(&j, "cgroup", e->cgroup);
 	json_u64(&j, "tag", e->key.tag);
+	json_code(&j, l, h);
 	json_u64(&j, "woken", h->wakes);
 	if (h->wakes) {
 		json_open(&j, "waiter", '{');
@@ -173,13 +229,14 @@ static void show_text(struct live *l, const struct held *h, const char *file)
 	const struct lineage_event *e = &h->event;
 	char when[UNITS_CAP], size[UNITS_CAP], total[UNITS_CAP], device[UNITS_CAP], wait[UNITS_CAP];
 	char owner[100], waiter[140] = "", comm[4 * LINEAGE_COMM + 1], extra[80] = "", status[32];
-	char map[UNITS_CAP];
+	char map[UNITS_CAP], line[160];
+	const char *who;
 
 	if (!l->titled)
 		printf("%-12s %-10s %-7s %9s %9s %9s  %-22s %s\n", "TIME", "DISK", "OP", "SIZE",
 		       "TOOK", "DEVICE", "OWNER", "FILE");
 	l->titled = true;
-	owner_text(&e->key, e->comm, e->sharer, owner, sizeof(owner));
+	owner_text(&e->key, e->tid, e->comm, e->sharer, owner, sizeof(owner));
 	if (h->wakes)
 		snprintf(waiter, sizeof(waiter), "  %s:%u waited %s",
 			 text_safe(comm, sizeof(comm), h->wake.comm), h->wake.tid,
@@ -203,7 +260,13 @@ static void show_text(struct live *l, const struct held *h, const char *file)
 		printf("  bounced");
 	if (e->map_ns && e->map_ns >= MAP_SHOWN * (double)(e->queue_ns + e->device_ns))
 		printf("  mapping %s", format_ns(map, sizeof(map), e->map_ns));
-	printf("%s%s%s\n", e->key.class == LINEAGE_direct ? "  direct" : "", extra, waiter);
+	io_lines_say(l->lines, line_behind(l, h, &who), line, sizeof(line));
+	printf("%s%s%s%s%s\n", e->key.class == LINEAGE_direct ? "  direct" : "", extra, waiter,
+	       !line[0]               ? ""
+	       : streq(who, "waiter") ? " in "
+	       : streq(who, "fsync")  ? "  fsync of "
+				      : "  asked by ",
+	       line);
 }
 
 static void show(struct live *l, const struct held *h)
@@ -231,6 +294,33 @@ static void show_older(struct live *l, uint64_t before)
 		memmove(l->held, l->held + n, l->count * sizeof(*l->held));
 }
 
+/* An account has one name, that of the thread that began it; a request has its own thread. */
+static void name_thread(struct live *l, struct lineage_event *e)
+{
+	struct thread_name *name;
+	char path[64];
+	size_t len;
+
+	if (!e->tid || e->tid == e->key.pid)
+		return;
+	name = hash_put(l->threads, &e->tid);
+	if (!name->comm[0]) {
+		snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", e->key.pid, e->tid);
+		if (file_read(path, name->comm, sizeof(name->comm), &len) || !len)
+			str_copy(name->comm, sizeof(name->comm), e->comm); /* it is gone */
+		name->comm[strcspn(name->comm, "\n")] = '\0';
+	}
+	memcpy(e->comm, name->comm, sizeof(e->comm));
+}
+
+static bool drop_name(const void *key, void *value, void *arg)
+{
+	(void)key;
+	(void)value;
+	(void)arg;
+	return true;
+}
+
 static void on_event(const struct lineage_event *event, void *arg)
 {
 	struct live *l = arg;
@@ -239,8 +329,13 @@ static void on_event(const struct lineage_event *event, void *arg)
 		return;
 	if (l->count == HOLD_MAX)
 		show_older(l, l->held[HOLD_MAX / 2].event.done_ns);
-	if (l->count < HOLD_MAX)
-		l->held[l->count++] = (struct held){ .event = *event };
+	if (l->count == HOLD_MAX)
+		return;
+	l->held[l->count] = (struct held){
+		.event = *event,
+		.stack = io_lines_stack(l->lines, event->stack),
+	};
+	name_thread(l, &l->held[l->count++].event);
 }
 
 static void on_wake(const struct lineage_wake *wake, void *arg)
@@ -253,10 +348,19 @@ static void on_wake(const struct lineage_wake *wake, void *arg)
 		if (h->event.id != wake->id || h->event.part)
 			continue;
 		h->wakes++;
-		if (wake->wait_ns >= h->wake.wait_ns)
+		if (wake->wait_ns >= h->wake.wait_ns) {
 			h->wake = *wake;
+			h->wake_stack = io_lines_stack(l->lines, wake->stack);
+		}
 		return;
 	}
+}
+
+static void on_ask(uint32_t pid, void *arg)
+{
+	struct live *l = arg;
+
+	io_lines_ask(l->lines, pid);
 }
 
 /* ---- sums ---- */
@@ -272,13 +376,13 @@ static void on_flow(const struct lineage_flow *added, const struct lineage_maps 
 	lineage_file(l->lineage, &added->key, file, sizeof(file));
 	if (l->args->file && !strstr(file, l->args->file))
 		return;
-	owner_text(&added->key, added->comm, added->sharer, owner, sizeof(owner));
+	owner_text(&added->key, 0, added->comm, added->sharer, owner, sizeof(owner));
 	io_sums_add(l->sums, disk_name(l, added->key.dev), file, owner, added, maps);
 }
 
 static int look(struct live *l)
 {
-	struct lineage_fns fns = { on_event, on_wake, l };
+	struct lineage_fns fns = { on_event, on_wake, on_ask, l };
 	uint64_t end = l->args->duration ? clock_boot_ns() + l->args->duration : UINT64_MAX;
 	uint64_t flows_at = clock_boot_ns() + FLOWS_NS, now = 0;
 	struct timespec nap = { .tv_nsec = POLL_NS };
@@ -287,10 +391,12 @@ static int look(struct live *l)
 	while (err >= 0 && !cmd_stop && now < end) {
 		nanosleep(&nap, NULL);
 		err = lineage_read(l->lineage, &fns);
+		io_lines_tick(l->lines);
 		now = clock_boot_ns();
 		show_older(l, now - HOLD_NS);
 		if (now >= flows_at) {
 			lineage_each_flow(l->lineage, on_flow, l);
+			hash_each(l->threads, drop_name, NULL);
 			flows_at = now + FLOWS_NS;
 		}
 		fflush(stdout);
@@ -303,6 +409,19 @@ static int look(struct live *l)
 	return err < 0 ? err : 0;
 }
 
+/* Without a trace that hears of them there are no tags. */
+static int share_tags(struct bpf_object *object, void *arg)
+{
+	struct live *l = arg;
+	int err = tags_share_running(object);
+
+	if (err && l->args->tag)
+		fprintf(stderr, "culprit io: --tag finds nothing: %s\n", why(err));
+	else if (err)
+		log_debug("no tags: %s", why(err));
+	return 0;
+}
+
 static int open_live(struct live *l)
 {
 	const struct io_args *a = l->args;
@@ -312,8 +431,11 @@ static int open_live(struct live *l)
 			 : a->all             ? UINT32_MAX - 9
 					      : QUOTA,
 		.waits = a->waits && !a->summary,
+		.lines = a->stack && !a->summary,
 		.issue = !a->summary,
 		.ring_bytes = RING_BYTES,
+		.share_tags = share_tags,
+		.share_arg = l,
 	};
 	int err = a->tag ? io_tag(a->tag, &l->tag) : 0;
 
@@ -337,7 +459,10 @@ int io_live(const struct io_args *args)
 		return err;
 	l.held = xcalloc(HOLD_MAX, sizeof(*l.held));
 	l.disks = hash_new(sizeof(uint32_t), sizeof(struct disk));
+	l.threads = hash_new(sizeof(uint32_t), sizeof(struct thread_name));
 	l.sums = io_sums_new();
+	if (args->stack && !args->summary)
+		l.lines = io_lines_new(l.lineage);
 	cmd_catch_signals();
 	fprintf(stderr, "culprit io: tracing%s; Ctrl-C ends it and shows the sums\n",
 		args->disk ? "" : " all disks");
@@ -346,9 +471,11 @@ int io_live(const struct io_args *args)
 		lineage_stats(l.lineage, &stats);
 		io_sums_print(l.sums, &stats, l.shown, args->json);
 	}
+	io_lines_free(l.lines);
 	lineage_close(l.lineage);
 	io_sums_free(l.sums);
 	hash_free(l.disks);
+	hash_free(l.threads);
 	free(l.held);
 	return err;
 }

@@ -40,6 +40,8 @@ int lineage_check(void *bytes, size_t len)
 		return check_event(bytes);
 	if (kind == LINEAGE_NAME && len == sizeof(struct lineage_name))
 		return check_name(bytes);
+	if (kind == LINEAGE_ASK && len == sizeof(struct lineage_ask))
+		return 0;
 	if (kind == LINEAGE_WAKE && len == sizeof(struct lineage_wake)) {
 		end_text(((struct lineage_wake *)bytes)->comm, LINEAGE_COMM);
 		return 0;

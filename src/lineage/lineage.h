@@ -21,6 +21,7 @@ struct lineage_opts {
 	uint32_t quota; /* others as well, so many per second and CPU */
 	uint32_t dev; /* only this disk, as the kernel numbers it; 0: all */
 	bool waits; /* who waited for a request that is told: also looks at context switches */
+	bool lines; /* at which line of Python, and who has a Python is asked: see lineage_fns */
 	bool issue; /* how long it was in the device's hands, where the kernel keeps no such time */
 	size_t ring_bytes; /* a power of two; 0: LINEAGE_RING_BYTES */
 	/* Gives the probes the tables of tags that somebody else fills; NULL: nobody does. */
@@ -45,8 +46,9 @@ void lineage_detach(struct lineage *l);
 const char *lineage_limits(const struct lineage *l);
 
 struct lineage_fns {
-	void (*event)(const struct lineage_event *event, void *arg); /* either may be NULL */
+	void (*event)(const struct lineage_event *event, void *arg); /* any may be NULL */
 	void (*wake)(const struct lineage_wake *wake, void *arg);
+	void (*ask)(uint32_t pid, void *arg); /* to be answered by lineage_put_python() */
 	void *arg;
 };
 
@@ -74,6 +76,20 @@ bool lineage_tells_nvme(const struct lineage *l, const struct lineage_event *eve
 
 /* Look at what is queued, or not, because it would cost too much: it is counted without a file then. */
 void lineage_look(struct lineage *l, bool on);
+
+/* ---- lines of Python: see agent/lines.h ---- */
+
+struct py_layout;
+
+int lineage_put_python(struct lineage *l, int pid, const struct py_layout *layout);
+bool lineage_has_python(const struct lineage *l, int pid);
+
+/* What the probes have told of stacks since the last time. */
+void lineage_news(struct lineage *l, void (*fn)(const void *record, size_t size, void *arg),
+		  void *arg);
+
+/* Let them tell all of it anew. */
+void lineage_forget_stacks(struct lineage *l);
 
 /* Sums since the beginning. */
 void lineage_stats(const struct lineage *l, struct lineage_stats *ret);

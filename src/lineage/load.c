@@ -15,12 +15,16 @@
 #include "capture/kernel.h"
 #include "lineage.skel.h"
 #include "lineage/lineage_int.h"
+#include "wire/python.h"
 
 struct lineage {
 	struct lineage_opts opts;
 	struct lineage_probe *probe;
 	struct ring_buffer *ring;
 	struct nvme_kernel nvme;
+	struct ring_buffer *news; /* of stacks; NULL: off */
+	void (*on_stack)(const void *record, size_t size, void *arg); /* while reading these */
+	void *stack_arg;
 	struct lineage_flow *shared;
 	struct lineage_maps *maps; /* NULL: no NVMe */
 	struct flows *flows;
@@ -167,6 +171,27 @@ static void attach_maps(struct lineage *l)
 	}
 }
 
+/* Tables that only lines of Python need are large. */
+static void choose_lines(struct lineage *l)
+{
+	struct lineage_probe *p = l->probe;
+	struct bpf_map *maps[] = {
+		p->maps.pythons,          p->maps.seen_codes, p->maps.seen_stacks,
+		p->maps.seen_c_stacks,    p->maps.news,       p->maps.walks,
+		p->maps.lineage_bio_lines
+	};
+	struct bpf_program *progs[] = { p->progs.lineage_fork, p->progs.lineage_exec,
+					p->progs.lineage_exit };
+
+	p->rodata->lineage_lines = l->opts.lines;
+	for (size_t i = 0; i < ARRAY_LEN(progs); i++)
+		bpf_program__set_autoload(progs[i], l->opts.lines);
+	if (l->opts.lines)
+		bpf_map__set_autocreate(p->maps.seen_c_stacks, false); /* nobody asks for it */
+	for (size_t i = 0; !l->opts.lines && i < ARRAY_LEN(maps); i++)
+		bpf_map__set_autocreate(maps[i], false);
+}
+
 static int load(struct lineage *l)
 {
 	struct lineage_probe *p;
@@ -182,6 +207,7 @@ static int load(struct lineage *l)
 	nvme_kernel(&l->nvme);
 	choose(l);
 	choose_maps(l);
+	choose_lines(l);
 	p->rodata->lineage_slow_ns = l->opts.slow_ns ? l->opts.slow_ns : LINEAGE_SLOW_NS;
 	p->rodata->lineage_quota = (l->opts.quota + 9) / 10;
 	p->rodata->lineage_dev = l->opts.dev;
@@ -216,6 +242,7 @@ static int on_record(void *ctx, void *data, size_t len)
 		struct lineage_event event;
 		struct lineage_wake wake;
 		struct lineage_name name;
+		struct lineage_ask ask;
 	} r;
 
 	if (len > sizeof(r)) {
@@ -233,6 +260,16 @@ static int on_record(void *ctx, void *data, size_t len)
 		l->fns->event(&r.event, l->fns->arg);
 	else if (r.kind == LINEAGE_WAKE && l->fns && l->fns->wake)
 		l->fns->wake(&r.wake, l->fns->arg);
+	else if (r.kind == LINEAGE_ASK && l->fns && l->fns->ask)
+		l->fns->ask(r.ask.pid, l->fns->arg);
+	return 0;
+}
+
+static int on_news(void *ctx, void *data, size_t len)
+{
+	struct lineage *l = ctx;
+
+	l->on_stack(data, len, l->stack_arg);
 	return 0;
 }
 
@@ -258,6 +295,12 @@ int lineage_open(const struct lineage_opts *opts, struct lineage **ret)
 	l->ring = ring_buffer__new(bpf_map__fd(l->probe->maps.lineage_ring), on_record, l, NULL);
 	if (!l->ring) {
 		err = fail(-errno, "map the storage probes' ring: %s", strerror(errno));
+		goto out;
+	}
+	if (l->opts.lines)
+		l->news = ring_buffer__new(bpf_map__fd(l->probe->maps.news), on_news, l, NULL);
+	if (l->opts.lines && !l->news) {
+		err = fail(-errno, "map the ring of stacks: %s", strerror(errno));
 		goto out;
 	}
 	l->shared = share(l->probe->maps.lineage_flows, sizeof(*l->shared));
@@ -286,6 +329,7 @@ void lineage_close(struct lineage *l)
 	if (!l)
 		return;
 	ring_buffer__free(l->ring);
+	ring_buffer__free(l->news);
 	if (l->shared)
 		munmap(l->shared, LINEAGE_FLOWS * sizeof(*l->shared));
 	if (l->maps)
@@ -310,6 +354,42 @@ int lineage_read(struct lineage *l, const struct lineage_fns *fns)
 	l->fns = NULL;
 	return n < 0 ? fail(n, "read the storage probes' ring: %s", strerror(-n)) : n;
 }
+
+/* ---- lines of Python ---- */
+
+int lineage_put_python(struct lineage *l, int pid, const struct py_layout *layout)
+{
+	uint32_t key = (uint32_t)pid;
+
+	if (bpf_map_update_elem(bpf_map__fd(l->probe->maps.pythons), &key, layout, BPF_ANY))
+		return fail(-errno, "no room for its layout: %s", strerror(errno));
+	__sync_fetch_and_add(&l->probe->bss->layouts, 1);
+	return 0;
+}
+
+bool lineage_has_python(const struct lineage *l, int pid)
+{
+	struct py_layout layout;
+	uint32_t key = (uint32_t)pid;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(l->probe->maps.pythons), &key, &layout);
+}
+
+void lineage_news(struct lineage *l, void (*fn)(const void *record, size_t size, void *arg),
+		  void *arg)
+{
+	l->on_stack = fn;
+	l->stack_arg = arg;
+	if (l->news)
+		(void)ring_buffer__consume(l->news); /* what is left is taken at the next visit */
+}
+
+void lineage_forget_stacks(struct lineage *l)
+{
+	l->probe->bss->stack_epoch++;
+}
+
+/* ---- what was counted ---- */
 
 void lineage_each_flow(struct lineage *l, flow_fn fn, void *arg)
 {

@@ -778,7 +778,7 @@ CREATE TABLE io_request(
 	file_offset INTEGER NOT NULL,
 	owner TEXT NOT NULL,
 	pid INTEGER NOT NULL,
-	tid INTEGER NOT NULL,
+	tid INTEGER NOT NULL, -- 0 = several threads of the owner
 	comm INTEGER NOT NULL REFERENCES string(id),
 	submitter_pid INTEGER NOT NULL, -- often the flusher; 0 = not known
 	submitter_tid INTEGER NOT NULL,

@@ -151,8 +151,9 @@ def again(path):
 
 
 def over(path):
-    renamed(path)
-    renamed(path, draft=".new")
+    """With names that are not in the dentry itself."""
+    renamed(path, draft=".tmp" + "x" * 60)
+    renamed(path, draft=".new" + "x" * 60)
 
 
 def declared(path):

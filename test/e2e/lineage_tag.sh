@@ -16,12 +16,25 @@ label=checkpoint_write/run42/step80000/shard17
 trace
 "$culprit" tag set "$label" "$mounted" >/dev/null || die "the folder cannot be tagged"
 sleep 1
+"$culprit" io --json --all --tag "$label" >"$dir/live" 2>"$dir/live.err" &
+looker=$!
+started="$started $looker"
+is_looking() {
+	grep -q tracing "$dir/live.err"
+}
+soon 30 is_looking || die "culprit io does not start: $(cat "$dir/live.err")"
 dd if=/dev/urandom of="$mounted/shard17.pt" bs=64k count=32 conv=fsync 2>/dev/null
 CULPRIT_TAG=dataset/other dd if=/dev/urandom of="$dir/plain" bs=64k count=32 conv=fsync 2>/dev/null
 written() {
 	[ "$(sql "SELECT count(DISTINCT tag.id) FROM io_second JOIN tag ON tag.id = io_second.tag")" -ge 1 ]
 }
 soon 20 written || true
+kill -INT "$looker"
+reap "$looker"
+is "exit of culprit io" "$status_of" 0
+at_least "live: bytes with the tag" "$(jq -s '[.[] | select(.type == "request" and .op == "write"
+	and (.file | endswith("/shard17.pt"))) | .bytes] | add // 0' "$dir/live")" 2097152
+is "live: others with it" "$(jq -s '[.[] | select(.type == "request" and (.file | endswith("/plain")))] | length' "$dir/live")" 0
 untrace
 bytes_of() { # LABEL PATH
 	sql "SELECT coalesce(sum(bytes), 0) FROM io_second JOIN tag ON tag.id = io_second.tag JOIN string ON string.id = file

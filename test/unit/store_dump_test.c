@@ -191,9 +191,9 @@ static int fill_tags(struct store *s, uint32_t i)
 					 .file = { .dev = i, .ino = UINT64_MAX },
 					 .path = i % 2 ? hostile[i] : NULL };
 	struct checkpoint c = { .file = target.file, .size = UINT64_MAX, .closed_ns = i };
-	struct checked_event e = {
-		.event = TAG_EVENT_WRITE + i % (TAG_EVENT_COUNT - TAG_EVENT_WRITE), .a = UINT64_MAX
-	};
+	struct checked_event e = { .event = TAG_EVENT_WRITE +
+					    i % (TAG_EVENT_SYNC_BEGUN - TAG_EVENT_WRITE),
+				   .a = UINT64_MAX };
 	int64_t row = 0;
 
 	CHECK(!store_tag(s, target.tag, hostile[i], i));
@@ -203,7 +203,7 @@ static int fill_tags(struct store *s, uint32_t i)
 	str_copy(c.digest.hex, sizeof(c.digest.hex), "00");
 	CHECK(!store_checkpoint(s, &c, hostile[i], &row));
 	CHECK(!store_checkpoint_event(s, row, &e));
-	e.event = TAG_EVENT_COUNT;
+	e.event = TAG_EVENT_SYNC_BEGUN;
 	CHECK(store_checkpoint_event(s, row, &e) == -EBADMSG);
 	return 0;
 }
