@@ -229,16 +229,19 @@ static __always_inline void collect(struct done *d, const struct lineage_slot *s
 	d->offset = slot->offset + (sector - slot->sector) * 512;
 }
 
-/* Its line of Python; where bios of one account come from several, none is told. */
-static __always_inline void collect_line(struct done *d, const struct lineage_slot *slot,
-					 bool first)
+/*
+ * The line of Python of a bio, joined with that of those before it; where bios of one account come from several,
+ * none is told. A global function is verified once, by itself: for each way to come here it would be too much.
+ */
+__noinline __u64 join_line(__u64 before, __u64 bio, __u32 first)
 {
-	__u64 stack = slot ? line_of(slot->bio) : NO_STACK_not_looked;
+	__u64 stack = bio ? line_of(bio) : NO_STACK_not_looked;
 
 	if (first)
-		d->stack = stack;
-	else if (d->stack >= STACK_REASONS && stack >= STACK_REASONS && d->stack != stack)
-		d->stack = NO_STACK_not_looked;
+		return stack;
+	return before >= STACK_REASONS && stack >= STACK_REASONS && before != stack
+		       ? NO_STACK_not_looked
+		       : before;
 }
 
 /* One bio of a request: bytes to its account, and the time if the one before was of another. */
@@ -279,7 +282,7 @@ static __always_inline void bio_done(struct done *d, struct lineage_slot *slot)
 	if (lineage_mapping)
 		count_maps(d, index, bytes, d->ends && first);
 	if (lineage_lines && d->id)
-		collect_line(d, slot, first);
+		d->stack = join_line(d->stack, slot ? slot->bio : 0, first);
 	d->bytes += bytes;
 	d->left -= bytes;
 	/* Where it was split, other pieces may still ask for the place. */
