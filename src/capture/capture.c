@@ -112,50 +112,6 @@ static uint32_t history_per_cpu(int cpus)
 	return size;
 }
 
-/* Events that not every kernel has, and what is lost without them is only detail. */
-static void choose_tracepoints(struct probe *p)
-{
-	const struct {
-		struct bpf_program *prog;
-		const char *name;
-		bool pointer; /* older kernels pass a number */
-	} optional[] = {
-		{ p->progs.irq_entry, "irq_handler_entry", false },
-		{ p->progs.irq_exit, "irq_handler_exit", false },
-		{ p->progs.soft_entry, "softirq_entry", false },
-		{ p->progs.soft_exit, "softirq_exit", false },
-		{ p->progs.clock_entry, "local_timer_entry", false },
-		{ p->progs.clock_exit, "local_timer_exit", false },
-		{ p->progs.timer_entry, "hrtimer_expire_entry", false },
-		{ p->progs.timer_exit, "hrtimer_expire_exit", false },
-		{ p->progs.reclaim_begin, "mm_vmscan_direct_reclaim_begin", false },
-		{ p->progs.reclaim_end, "mm_vmscan_direct_reclaim_end", false },
-		{ p->progs.memcg_reclaim_begin, "mm_vmscan_memcg_reclaim_begin", false },
-		{ p->progs.memcg_reclaim_end, "mm_vmscan_memcg_reclaim_end", false },
-		{ p->progs.compact_begin, "mm_compaction_begin", false },
-		{ p->progs.compact_end, "mm_compaction_end", false },
-		{ p->progs.oom_kill, "mark_victim", true },
-		{ p->progs.retransmit, "tcp_retransmit_skb", true },
-		{ p->progs.process_exec, "sched_process_exec", true },
-		{ p->progs.tenant_moved, "cgroup_attach_task", true },
-		{ p->progs.disk_used, "block_rq_issue", true },
-		{ p->progs.block_issue, "block_rq_issue", true },
-		{ p->progs.block_done, "block_rq_complete", true },
-		{ p->progs.block_error, "block_rq_error", true },
-		{ p->progs.block_requeue, "block_rq_requeue", true },
-		{ p->progs.bounced, "swiotlb_bounced", true },
-		{ p->progs.iommu_fault, "io_page_fault", true },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(optional); i++) {
-		bool has = kernel_has_tracepoint(optional[i].name, optional[i].pointer);
-
-		if (!has)
-			log_debug("this kernel has no tracepoint %s", optional[i].name);
-		bpf_program__set_autoload(optional[i].prog, has);
-	}
-}
-
 static void tell_kernel(struct probe *p)
 {
 	struct kernel kernel;
@@ -167,7 +123,7 @@ static void tell_kernel(struct probe *p)
 	p->rodata->steal_offset = kernel.steal_offset;
 	memcpy((void *)p->rodata->gpu_major, kernel.gpu_major, sizeof(kernel.gpu_major));
 	memcpy((void *)p->rodata->syscall_state, states, sizeof(states));
-	choose_tracepoints(p);
+	capture_choose_tracepoints(p);
 	capture_choose_groups(p);
 }
 
@@ -222,11 +178,8 @@ static int pick_mode(struct capture *c)
 	if (err)
 		return fail(-ENOTSUP, "this kernel cannot probe user functions: %s", why(err));
 	if (c->opts.launch_times && c->opts.mode != ATTACH_SESSION)
-		return fail(
-			-ENOTSUP,
-			"--launch-times needs probes of the kind 'session' (Linux 6.13), and here "
-			"they are '%s': leave it out, launches are counted all the same",
-			attach_mode_name(c->opts.mode));
+		return fail(-ENOTSUP, "--launch-times needs probes of the kind 'session' (Linux "
+				      "6.13): without it launches are counted all the same");
 	return 0;
 }
 

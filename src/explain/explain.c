@@ -193,6 +193,8 @@ static int explain_window(struct store *s, struct window w, bool in_full, struct
 		err = add_evidence(s, &facts, ret);
 	if (!err && in_full)
 		err = add_effects(s, &facts, ret);
+	if (!err)
+		err = name_checkpoints(s, ret); /* the others know it as disk-write */
 	if (!err && in_full)
 		err = store_each_incident(s, w, on_incident, ret);
 	if (!err)

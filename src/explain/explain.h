@@ -24,6 +24,7 @@
 	X(cpu_quota, "cpu-quota", "the CPU limit of a control group was used up")                  \
 	X(disk_read, "disk-read", "waiting for a file to be read")                                 \
 	X(disk_write, "disk-write", "waiting for a file to be written")                            \
+	X(checkpoint_stall, "checkpoint-stall", "waiting for a checkpoint to be written")          \
 	X(nvme_timeout, "nvme-timeout", "a disk did not answer in time")                           \
 	X(dma_bounce, "dma-bounce", "data was copied on its way to a device")                      \
 	X(iommu_fault, "iommu-fault", "a device was refused its memory")                           \

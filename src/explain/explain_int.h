@@ -17,6 +17,8 @@ const struct frame *book_line(const struct book *b, uint64_t id, enum no_stack *
 
 /* lines.c: where in the code each finding was, and its culprits; lost time by line. */
 int add_lines(struct store *s, const struct facts *f, struct explanation *e);
+/* checkpoints.c: where the file that was waited for is one; when all else is done. */
+int name_checkpoints(struct store *s, struct explanation *e);
 
 /* effect.c: rows of `call` that carry the findings, and what they did to the thread's calls. */
 int add_evidence(struct store *s, const struct facts *f, struct explanation *e);

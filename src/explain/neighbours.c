@@ -154,10 +154,11 @@ static bool is_another(const struct explanation *e, const struct finding *found,
 		       const struct disk_use *use)
 {
 	struct tenant own, other;
-	const struct tenant *t = tenant_of(e, found->cgroup, &own);
+	const struct tenant *t = tenant_of(e, found->cgroup, &own),
+			    *u = tenant_of(e, use->cgroup, &other);
 
-	if (!same_tenant(tenant_of(e, use->cgroup, &other), t))
-		return true;
+	if (!same_tenant(u, t)) /* version 1: for disks the same program may be in another group */
+		return !use->kernel || tenant_foreign(u);
 	return !tenant_foreign(t) && !use->kernel && use->pid != found->pid &&
 	       !streq(use->comm, found->comm);
 }

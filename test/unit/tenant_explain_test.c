@@ -258,6 +258,10 @@ EXPLAIN_TEST(another_program_of_the_host_is_beside_a_slow_file)
 	use[0].kernel = true; /* it may write what the loop has written */
 	find_neighbour(&facts, &answer, f);
 	CHECK(!f->culprits);
+	str_copy(use[0].cgroup, sizeof(use[0].cgroup), "/limited"); /* of disks, perhaps its own */
+	find_neighbour(&facts, &answer, f);
+	CHECK(!f->culprits);
+	memcpy(use[0].cgroup, use[1].cgroup, sizeof(use[0].cgroup));
 	use[0].kernel = false;
 	str_copy(f->comm, sizeof(f->comm), "rsync"); /* a worker of its own */
 	find_neighbour(&facts, &answer, f);
