@@ -14,6 +14,7 @@
 #include "capture/names.h"
 #include "lineage/lineage.h"
 #include "store/write_io.h"
+#include "wire/tag.h"
 
 #define ROWS_MAX 256 /* accounts stored one by one in a second; the rest are summed up by owner */
 #define SINGLES_MAX 200 /* requests stored one by one in a second */
@@ -35,6 +36,8 @@ struct account {
 struct storage {
 	struct lineage *lineage;
 	struct hash *disks, *cgroups; /* number -> struct name */
+	struct tagging *tagging; /* may be NULL */
+	struct hash *met; /* struct tag_file -> nothing: files that were written */
 	struct account *flows; /* of this second */
 	size_t flow_count, flow_cap;
 	struct lineage_event singles[SINGLES_MAX];
@@ -78,6 +81,8 @@ struct storage *storage_new(bool wanted, double budget, struct tagging *tagging)
 		log_warn("on this kernel %s", lineage_limits(lineage));
 	s = xcalloc(1, sizeof(*s));
 	s->lineage = lineage;
+	s->tagging = tagging;
+	s->met = hash_new(sizeof(struct tag_file), sizeof(char));
 	s->budget = budget;
 	s->cpus = (int)max_u64(1, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	s->at_ns = clock_boot_ns();
@@ -93,6 +98,7 @@ void storage_free(struct storage *s)
 	lineage_close(s->lineage);
 	hash_free(s->disks);
 	hash_free(s->cgroups);
+	hash_free(s->met);
 	free(s->flows);
 	free(s);
 }
@@ -191,6 +197,20 @@ static void note(struct storage *s, int err)
 		s->err = err;
 }
 
+/* Its attributes may be older than we are. */
+static void meet(struct storage *s, const struct lineage_key *key, const char *path)
+{
+	struct tag_file file = { .dev = key->fs_dev, .ino = key->ino };
+
+	if (!s->tagging || !key->ino || key->tag || path[0] != '/' || /* its journal */
+	    !streq(lineage_op(key->op), "write") || hash_get(s->met, &file))
+		return;
+	if (hash_count(s->met) >= NAMES_MAX)
+		hash_each(s->met, forget, NULL);
+	(void)hash_put(s->met, &file);
+	tagging_met(s->tagging, path);
+}
+
 static void store_flow(struct storage *s, const struct account *a)
 {
 	const struct lineage_flow *f = &a->flow;
@@ -214,6 +234,7 @@ static void store_flow(struct storage *s, const struct account *a)
 			 .iommu = a->maps.iommu },
 	};
 
+	meet(s, &f->key, what.file);
 	memcpy(counts.hist, f->hist, sizeof(counts.hist));
 	memcpy(counts.map.hist, a->maps.hist, sizeof(counts.map.hist));
 	note(s, store_io_second(s->store, s->now, &what, &counts));

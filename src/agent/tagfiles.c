@@ -239,6 +239,29 @@ void tagging_look_path(struct tagging *t, const char *path, uint64_t mask)
 	close(fd);
 }
 
+/* Only what has attributes: to look at all others would say that they have lost theirs. */
+static void look_if_tagged(struct tagging *t, const char *path)
+{
+	if (lgetxattr(path, TAG_ATTR, NULL, 0) >= 0 ||
+	    lgetxattr(path, TAG_ATTR_CHECKPOINT, NULL, 0) >= 0)
+		tagging_look_path(t, path, 0);
+}
+
+void tagging_met(struct tagging *t, const char *path)
+{
+	char folder[PATH_MAX], *slash;
+
+	str_copy(folder, sizeof(folder), path);
+	slash = strrchr(folder, '/');
+	if (!slash)
+		return;
+	slash[slash == folder] = '\0';
+	pthread_mutex_lock(&t->lock);
+	look_if_tagged(t, folder);
+	look_if_tagged(t, path);
+	pthread_mutex_unlock(&t->lock);
+}
+
 void tagging_children(struct tagging *t, const char *path)
 {
 	DIR *dir = opendir(path);

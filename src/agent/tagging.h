@@ -20,6 +20,9 @@ void tagging_free(struct tagging *t);
 /* Stop hearing; what was heard can still be stored. */
 void tagging_stop(struct tagging *t);
 
+/* A file that is written was met for the first time: it may have had attributes before the agent came. */
+void tagging_met(struct tagging *t, const char *path);
+
 /* For probes that ask for tags: see tags_share(). */
 int tagging_share(struct tagging *t, struct bpf_object *object);
 

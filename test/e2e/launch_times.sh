@@ -22,7 +22,7 @@ total=$(sed -n 's/^total //p' "$dir/out.$caller")
 mean=$(($(of total_ns) / total))
 note "$total launches, $mean ns each"
 is "all are counted" "$(of calls)" "$total"
-is "... and done" "$(of done)" "$total"
+is "... and done" "$(of "done")" "$total"
 near "mean time of a launch that takes 50 us, in ns" "$mean" 60000 20
 is "the longest is no shorter" "$(sql "SELECT max_ns >= total_ns / calls FROM op_totals WHERE op = 'cuLaunchKernel'")" 1
 is "nothing lost" "$(sql "SELECT coalesce(sum(count), 0) FROM loss WHERE reason IN ('no_entry', 'no_return')")" 0

@@ -118,6 +118,9 @@ runs "no such file" 1 "$culprit" tag set label "$mnt/nothing"
 mkfifo "$mnt/fifo"
 runs "a fifo" 1 "$culprit" tag set label "$mnt/fifo"
 
+mkdir "$mnt/old"
+runs "a folder without an agent" 0 "$culprit" tag set --checkpoint old/folder "$mnt/old"
+
 # ---- with one
 
 CULPRIT_TAG=env/before sleep 60 &
@@ -131,6 +134,14 @@ listed() {
 	"$culprit" tag list --json | jq -e --arg l "$1" '.[] | select(.label == $l)' >/dev/null
 }
 soon 10 listed checkpoint/folder || die "the folder is not known"
+# What was tagged before is known when a file there is written.
+written_again() {
+	"$python" -c 'import os, sys
+f = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT, 0o600)
+os.write(f, b"x" * 65536)
+os.fsync(f)' "$mnt/old/file" && listed old/folder
+}
+if soon 10 written_again; then good "tagged before" old/folder; else bad "tagged before" "not known" old/folder; fi
 soon 10 listed env/before || die "the environment of who was there before is not known"
 
 # written_by FILE: the label of who wrote it, as the probes saw it
