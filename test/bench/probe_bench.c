@@ -205,8 +205,8 @@ static int report(int rounds, enum attach_mode mode)
 
 	for (int i = 0; i < COLUMNS; i++)
 		m[i] = calm(ns[i], rounds);
-	printf("ns of CPU per call, the better fifth of %d interleaved rounds, attach mode %s\n", rounds,
-	       attach_mode_name(mode));
+	printf("ns of CPU per call, the better fifth of %d interleaved rounds, attach mode %s\n",
+	       rounds, attach_mode_name(mode));
 	printf("%-26s %8s %8s %8s %7s %6s\n", "", "bare", "empty", "culprit", "ratio", "limit");
 	dear = report_one("entry (launch)", m[COUNT_BARE], m[COUNT_EMPTY], m[COUNT_OURS], 1.35);
 	dear |= report_one("entry+return (sync)", m[TIMED_BARE], m[TIMED_EMPTY], m[TIMED_OURS],
