@@ -74,9 +74,10 @@ void capture_stop_sampling(struct capture *c);
 /* What is needed to name kernels. */
 int capture_open_kernels(struct capture *c);
 
-/* Which control groups the probes tell. */
 /* capture_choose.c: load what this kernel has tracepoints for. */
 void capture_choose_tracepoints(struct probe *p);
+
+/* Which control groups the probes tell. */
 void capture_choose_groups(struct probe *p);
 
 void capture_unmap(struct capture *c);

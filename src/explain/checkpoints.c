@@ -8,13 +8,12 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "explain/explain_int.h"
+#include "explain/facts.h"
 #include "store/checkpoint.h"
-
-#define LABEL 128
 
 struct asked {
 	bool is; /* a checkpoint */
-	char label[LABEL]; /* of its tag; "": none */
+	char label[TAG_LABEL_MAX]; /* of its tag; "": none */
 };
 
 static int on_checkpoint(const struct checkpoint_info *info, void *arg)
@@ -27,17 +26,14 @@ static int on_checkpoint(const struct checkpoint_info *info, void *arg)
 	return 0;
 }
 
-static int ask(struct store *s, const struct finding *found, struct asked *ret)
+static int ask(struct store *s, struct finding *found, struct asked *ret)
 {
+	const struct hop *hop = finding_file(found);
 	struct tag_file file = { 0 };
 
 	*ret = (struct asked){ .is = false };
-	for (int h = 0; h < found->chain.hops; h++) {
-		const struct hop *hop = &found->chain.hop[h];
-
-		if (hop->object == OBJECT_file && hop->obj2)
-			file = (struct tag_file){ .dev = (uint32_t)hop->obj2, .ino = hop->obj };
-	}
+	if (hop)
+		file = (struct tag_file){ .dev = (uint32_t)hop->obj2, .ino = hop->obj };
 	/* By its name as well: a file that is replaced each time is another one each time. */
 	if (!file.ino && !found->object.name[0])
 		return 0;

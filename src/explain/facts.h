@@ -246,7 +246,9 @@ void facts_release_gpus(struct facts *f);
 /* load_io.c: disk requests by file. */
 int facts_load_io(struct store *s, struct facts *f);
 const struct io_facts *facts_io(const struct facts *f, uint64_t ino, uint64_t fs_dev, bool writes);
-/* Fill in what the disk did for the file of the finding's chain. */
+/* The hop of the finding's chain that waits for a file, the last one; NULL: it is about none. */
+struct hop *finding_file(struct finding *f);
+/* Fill in what the disk did for that file. */
 void finding_disk(const struct facts *f, bool writes, struct finding *ret);
 /* ... in words, for the basis; what is not known is said. Returns dst. */
 char *finding_disk_text(const struct finding *f, char *dst, size_t cap);

@@ -113,7 +113,7 @@ const struct io_facts *facts_io(const struct facts *f, uint64_t ino, uint64_t fs
 
 /* ---- findings ---- */
 
-static struct hop *file_hop(struct finding *f)
+struct hop *finding_file(struct finding *f)
 {
 	for (int h = f->chain.hops - 1; h >= 0; h--) {
 		struct hop *hop = &f->chain.hop[h];
@@ -126,7 +126,7 @@ static struct hop *file_hop(struct finding *f)
 
 void finding_disk(const struct facts *f, bool writes, struct finding *ret)
 {
-	struct hop *hop = file_hop(ret);
+	struct hop *hop = finding_file(ret);
 	const struct io_facts *io = hop ? facts_io(f, hop->obj, hop->obj2, writes) : NULL;
 
 	if (!io || !io->requests)

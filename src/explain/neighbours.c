@@ -43,17 +43,14 @@ int load_disk_uses(struct store *s, struct window w, struct facts *f)
 }
 
 /* The disk that the file of a finding is on; 0: it is about no file. */
-static uint32_t disk_of(const struct finding *found)
+static uint32_t disk_of(struct finding *found)
 {
-	uint32_t dev = 0;
+	const struct hop *hop = finding_file(found);
 
 	if (!streq(found->cause, cause_name(CAUSE_disk_read)) &&
 	    !streq(found->cause, cause_name(CAUSE_disk_write)))
 		return 0;
-	for (int h = 0; h < found->chain.hops; h++)
-		if (found->chain.hop[h].object == OBJECT_file && found->chain.hop[h].obj2)
-			dev = (uint32_t)found->chain.hop[h].obj2;
-	return dev;
+	return hop ? (uint32_t)hop->obj2 : 0;
 }
 
 /* One tenant on that disk, in the time of the finding and in the rest. */
