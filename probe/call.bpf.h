@@ -83,7 +83,7 @@ static __noinline int send(struct thread *t, const struct span *span, __u32 beca
 {
 	__u64 pid_tgid = t->settled ? t->settled : bpf_get_current_pid_tgid();
 	__u64 stack = t->settled ? NO_STACK_not_looked : current_stack(WALK_CALL);
-	__u64 begin = bpf_ktime_get_boot_ns();
+	__u64 begin = now_ns();
 	struct call_event *e;
 
 	e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
@@ -127,9 +127,10 @@ static __noinline int send(struct thread *t, const struct span *span, __u32 beca
  */
 #define SYNCS_SAMPLED 256
 
-static __always_inline bool sampled(const struct tally *y)
+static __always_inline bool sampled(const struct tally *y, __u32 op)
 {
-	__u64 sync = op_classes[SLOT(y->op)] ^ CLASS_SYNC, mask = sample_every - 1;
+	__u64 sync = op == OP_GAP ? CLASS_GAP ^ CLASS_SYNC : op_classes[SLOT(op)] ^ CLASS_SYNC,
+	      mask = sample_every - 1;
 
 	/* Without a branch: what follows would be verified for each of two. */
 	sync = (sync - 1) >> 63; /* 1 or 0 */
@@ -137,8 +138,8 @@ static __always_inline bool sampled(const struct tally *y)
 }
 
 /* u: NULL if it is short enough not to be asked for. */
-static __always_inline __u32 worth_sending(const struct tally *y, const struct usual *u, __u64 dur,
-					   __s64 ret)
+static __always_inline __u32 worth_sending(const struct tally *y, __u32 op, const struct usual *u,
+					   __u64 dur, __s64 ret)
 {
 	__u32 because = 0;
 
@@ -148,9 +149,9 @@ static __always_inline __u32 worth_sending(const struct tally *y, const struct u
 		because |= BECAUSE_COLD;
 	else if (u && dur >= slow_ns && dur >= 3 * u->ns)
 		because |= BECAUSE_SLOW;
-	if (y->done == 1 && y->op != OP_GAP)
+	if (y->done == 1 && op != OP_GAP)
 		because |= BECAUSE_FIRST;
-	if (sampled(y))
+	if (sampled(y, op))
 		because |= BECAUSE_SAMPLED;
 	if (ret && y->errors < 64)
 		because |= BECAUSE_FAILED;
@@ -161,7 +162,7 @@ static __always_inline __u32 worth_sending(const struct tally *y, const struct u
 static __always_inline bool settle(struct thread *t, struct tally *y, const struct span *span,
 				   __u32 because)
 {
-	if (!because) {
+	if (likely(!because)) {
 		y->summed++;
 		return false;
 	}
@@ -212,21 +213,24 @@ static __always_inline bool finish(struct thread *t, struct tally *y, struct spa
 	if (span->ret)
 		y->errors++;
 	if (!span->depth) {
+		__u64 run = t->now.sum[STATE_RUN] - from->sum[STATE_RUN];
 		int last = from->gen == t->now.gen ? STATE_STEAL + 1 : STATE_COUNT;
 
-		for (int i = 0; i < STATE_COUNT && i < last; i++)
-			y->state_ns[i] += t->now.sum[i] - from->sum[i];
-		for (int i = 0; i < COUNTER_COUNT; i++)
+		y->state_ns[STATE_RUN] += run;
+		if (unlikely(run != dur))
+			for (int i = STATE_RUN + 1; i < STATE_COUNT && i < last; i++)
+				y->state_ns[i] += t->now.sum[i] - from->sum[i];
+		for (int i = 0; from->looks != t->now.looks && i < COUNTER_COUNT; i++)
 			y->counter[i] += t->now.counter[i] - from->counter[i];
 	}
 	if (span->frame)
 		u = usual_of(t, span->op, span->frame->bytes, span->frame->site);
-	else if (dur >= SHORT_NS || dur >= slow_ns || drawn(t, span))
+	else if (unlikely(dur >= slow_ns || drawn(t, span)))
 		u = usual_of(t, span->op, span->blind ? 2 : 0, /* a kind of its own */
 			     (__u64)t->gap_after << 16 | span->aux);
 	/* Where launches may be hidden, nobody knows what a thread that ran has done: waiting is told. */
 	slow = span->blind ? waited(t, from) : dur;
-	because = worth_sending(y, u, slow, span->ret);
+	because = worth_sending(y, span->op, u, slow, span->ret);
 	/* Where launches are hidden to the end, nobody knows whether it made any. */
 	if (t->settled && dur >= slow_ns && !(span->blind && launches_hidden()))
 		because |= BECAUSE_OPEN;
@@ -245,21 +249,21 @@ static __always_inline struct thread *caller(__u64 cookie)
 	struct thread *t = thread_of(task);
 	struct lane *lane;
 
-	if (stopped)
+	if (unlikely(stopped))
 		return NULL;
-	if (cookie & COOKIE_STEPPED)
+	if (unlikely(cookie & COOKIE_STEPPED))
 		count(stepped);
-	if (cookie & COOKIE_IF_NO_DRIVER) {
+	if (unlikely(cookie & COOKIE_IF_NO_DRIVER)) {
 		__u32 pid = task->tgid;
 
 		if (bpf_map_lookup_elem(&with_driver, &pid))
 			return NULL;
 	}
-	if (!wanted(task)) { /* even if it is followed, as the child of one that is */
+	if (unlikely(!wanted(task))) { /* even if it is followed, as the child of one that is */
 		count(foreign);
 		return NULL;
 	}
-	if (t)
+	if (likely(t))
 		return t;
 	t = thread_adopt(task, STATE_RUN, false);
 	lane = this_lane();
@@ -277,9 +281,9 @@ static __always_inline void close_gap(struct thread *t, __u32 next_op)
 	struct tally *y;
 
 	t->gap_wait_ns = 0;
-	if (!t->in_gap)
+	if (unlikely(!t->in_gap))
 		return;
-	if (t->gap.gen != t->now.gen)
+	if (unlikely(t->gap.gen != t->now.gen))
 		t->gap_wait_ns = waited(t, &t->gap);
 	span.blind = t->gap_era != launch_era || launches_hidden();
 	y = tally_of(t, OP_GAP);
@@ -337,7 +341,7 @@ static __always_inline struct work_on launched_in_run(struct thread *t, struct p
 {
 	struct work_on work = { .stream = t->beat_stream };
 
-	if (t->beat_op == op && ++t->beat_skipped < STREAM_EVERY)
+	if (likely(t->beat_op == op && ++t->beat_skipped < STREAM_EVERY))
 		return work;
 	work = launched_on(ctx, op);
 	t->beat_stream = work.stream;
@@ -377,42 +381,43 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), op = cookie & COOKIE_OP;
 	struct thread *t = caller(cookie);
+	__u32 class = COOKIE_CLASS(cookie), because;
 	struct tally *y;
-	__u32 because;
 
-	if (!t || op >= OP_SLOTS)
+	if (unlikely(!t || op >= OP_SLOTS))
 		return 0;
-	if (launches_hidden()) { /* the breakpoints are on their way out, or not all there yet */
+	if (unlikely(
+		    launches_hidden())) { /* the breakpoints are on their way out, or not all there yet */
 		count(late);
 		return 0;
 	}
 	tick_launch(t);
-	if (t->depth)
+	if (unlikely(t->depth))
 		drop_dead_frames(t, REG_SP(ctx));
-	if (!t->depth && op_classes[SLOT(op)] != CLASS_EVENT) {
+	if (likely(!t->depth && class != CLASS_EVENT)) {
 		close_gap(t, op);
 		open_gap(t, op);
 		beat(t, op, t->now.ns, 0, launched_in_run(t, ctx, op));
 	}
 	y = tally_of_counted(t, op);
-	if (!y)
+	if (unlikely(!y))
 		return 0;
 	y->calls++;
 	y->done++;
-	if (t->depth)
+	if (unlikely(t->depth))
 		y->nested++;
-	if (op_classes[SLOT(op)] == CLASS_LAUNCH)
-		count_kernel(t, ctx, op, cookie & COOKIE_IF_NO_DRIVER);
-	else if (op_classes[SLOT(op)] == CLASS_FILL)
+	if (likely(class == CLASS_LAUNCH))
+		count_kernel(t, ctx, cookie);
+	else if (class == CLASS_FILL)
 		add_bytes(t, ctx, op, y);
 	because = (record_all ? BECAUSE_ALL : 0) | (y->done == 1 ? BECAUSE_FIRST : 0) |
 		  (y->done & (sample_every - 1) ? 0 : BECAUSE_SAMPLED);
-	if (because) {
+	if (unlikely(because)) {
 		__u64 reg[8] = REG_ARGS(ctx), sp = REG_SP(ctx);
 		struct frame *frame = &t->counted;
 		struct span span = { .op = op, .depth = t->depth, .frame = frame, .from = &t->now };
 
-		if (op_classes[SLOT(op)] != CLASS_FILL)
+		if (class != CLASS_FILL)
 			frame->bytes = 0;
 		frame->stream = argument(reg, sp, op_args[SLOT(op)].stream);
 		frame->aux = argument(reg, sp, op_args[SLOT(op)].aux);
@@ -431,7 +436,7 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
  */
 static __always_inline int on_counted(__u64 ticket)
 {
-	__u64 dur = bpf_ktime_get_boot_ns() - ticket;
+	__u64 dur = now_ns() - ticket;
 	__u32 i = (ticket >> TICKET_NS_BITS) - 1;
 	struct tally *y = bpf_map_lookup_elem(&tallies, &i);
 
@@ -573,10 +578,10 @@ int count_session(struct pt_regs *ctx)
 {
 	__u64 *ticket = bpf_session_cookie(), alone = shed_returns;
 
-	if (bpf_session_is_return())
+	if (*ticket) /* 0 at entry: that spares asking which it is */
 		return on_counted(*ticket);
 	*ticket = on_count(ctx);
-	if (!*ticket)
+	if (unlikely(!*ticket))
 		return 1; /* its return is left alone */
 	asm volatile("%0 &= 1" : "+r"(alone)); /* clang knows, the verifier does not */
 	return alone;

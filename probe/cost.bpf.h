@@ -26,7 +26,7 @@ static __always_inline struct cpu_cost *this_cost(void)
 		struct cpu_cost *cost_ = this_cost();                                              \
                                                                                                    \
 		if (cost_)                                                                         \
-			__sync_fetch_and_add(&cost_->field, bpf_ktime_get_boot_ns() - (from_ns));  \
+			__sync_fetch_and_add(&cost_->field, now_ns() - (from_ns));                 \
 	} while (0)
 
 #define SWITCHES_TIMED 64 /* one of so many is timed, and stands for all since the last */
@@ -50,7 +50,7 @@ static __always_inline void spend_switch(struct lane *lane, __u32 kind, bool wal
 	if (!cost)
 		return;
 	cost->switches[kind] += n;
-	cost->switch_ns[kind] += (bpf_ktime_get_boot_ns() - from_ns) * n;
+	cost->switch_ns[kind] += (now_ns() - from_ns) * n;
 }
 
 /* ---- what user space has taken away to save time ---- */

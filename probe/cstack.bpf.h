@@ -94,7 +94,7 @@ static __noinline int tell_c_stack(struct pt_regs *ctx, __u32 op, __u64 site, __
 	if (bpf_ringbuf_query(&news, BPF_RB_AVAIL_DATA) >
 	    bpf_ringbuf_query(&news, BPF_RB_RING_SIZE) / 4)
 		return 0;
-	start = bpf_ktime_get_boot_ns();
+	start = now_ns();
 	c = bpf_ringbuf_reserve(&news, sizeof(*c), 0);
 	if (!c)
 		return 0;

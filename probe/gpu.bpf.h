@@ -23,7 +23,7 @@ int BPF_PROG(gpu_error, struct pci_dev *device, __u32 code, const char *text)
 	name = BPF_CORE_READ(device, dev.init_name);
 	if (!name)
 		name = BPF_CORE_READ(device, dev.kobj.name);
-	event.at_ns = bpf_ktime_get_boot_ns();
+	event.at_ns = now_ns();
 	event.code = code;
 	bpf_probe_read_kernel_str(event.bus_id, sizeof(event.bus_id), name);
 	bpf_probe_read_kernel_str(event.text, sizeof(event.text), text);

@@ -32,7 +32,7 @@ int BPF_PROG(block_issue, struct request *rq)
 
 	if (!active || !thread_of(task))
 		return 0;
-	flight.start_ns = bpf_ktime_get_boot_ns();
+	flight.start_ns = now_ns();
 	flight.key.event = HOST_block_io;
 	flight.key.pid = task->tgid;
 	flight.key.obj = BPF_CORE_READ(rq, part, bd_dev);
@@ -75,7 +75,7 @@ int BPF_PROG(block_done, struct request *rq)
 	look_for_slow(rq);
 	if (!flight)
 		return 0;
-	fresh.ns = bpf_ktime_get_boot_ns() - flight->start_ns;
+	fresh.ns = now_ns() - flight->start_ns;
 	__builtin_memcpy(fresh.comm, flight->comm, COMM_LEN);
 	add_host_event(&flight->key, &fresh);
 	bpf_map_delete_elem(&flights, &key);

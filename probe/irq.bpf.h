@@ -97,7 +97,7 @@ static __always_inline enum waker waker_of(struct task_struct *current, const st
 static __always_inline void irq_enter(struct lane *lane)
 {
 	if (!lane->irq_depth++)
-		lane->irq_start = bpf_ktime_get_boot_ns();
+		lane->irq_start = now_ns();
 }
 
 static __always_inline void irq_leave(struct lane *lane)
@@ -109,7 +109,7 @@ static __always_inline void irq_leave(struct lane *lane)
 		return;
 	if (--lane->irq_depth)
 		return;
-	now = bpf_ktime_get_boot_ns();
+	now = now_ns();
 	lane->irq_ns += now - lane->irq_start;
 	if (own)
 		return;

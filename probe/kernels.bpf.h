@@ -30,13 +30,13 @@ struct {
 } kernel_names SEC(".maps");
 
 /* What a launch launches: its first argument, or its second behind a struct. */
-static __always_inline __u64 launched(struct pt_regs *ctx, __u64 op)
+static __always_inline __u64 launched(struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 reg[8] = REG_ARGS(ctx), first = reg[1], second = reg[2];
 
 	/* Both are loaded: the verifier wants no choice between two places of the context. */
 	asm volatile("" : "+r"(first), "+r"(second));
-	return op_args[SLOT(op)].aux == 1 ? first : second;
+	return cookie & COOKIE_SECOND ? second : first;
 }
 
 /* ---- counting ---- */
@@ -105,22 +105,22 @@ static __noinline int kernel_pair(struct thread *t, struct pt_regs *ctx, __u64 h
 	return 0;
 }
 
-static __always_inline void count_kernel(struct thread *t, struct pt_regs *ctx, __u64 op, bool stub)
+static __always_inline void count_kernel(struct thread *t, struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 handle = launched(ctx, op);
+	__u64 handle = launched(ctx, cookie);
 	__u32 place = kernel_place(t->serial, handle);
 	struct kernel_cell *c = bpf_map_lookup_elem(&kernel_cells, &place);
 
-	if (!c || c->serial != t->serial || c->handle != handle)
+	if (unlikely(!c || c->serial != t->serial || c->handle != handle))
 		c = kernel_find(t, handle, place);
-	if (c) {
-		if (!(c->count & (SITE_EVERY - 1))) {
+	if (likely(c)) {
+		if (unlikely(!(c->count & (SITE_EVERY - 1)))) {
 			c->site = return_address(ctx);
-			c->flags = stub ? CELL_STUB : 0;
+			c->flags = cookie & COOKIE_IF_NO_DRIVER ? CELL_STUB : 0;
 		}
 		c->count++;
 	}
-	if (t->stub)
+	if (unlikely(t->stub))
 		kernel_pair(t, ctx, handle);
 }
 
@@ -130,13 +130,13 @@ static __always_inline void count_kernel(struct thread *t, struct pt_regs *ctx, 
 SEC("uprobe")
 int kernel_stub(struct pt_regs *ctx)
 {
-	__u64 op = bpf_get_attach_cookie(ctx) & COOKIE_OP;
+	__u64 cookie = bpf_get_attach_cookie(ctx);
 	struct thread *t = thread_of(bpf_get_current_task_btf());
 
 	count(stubs);
-	if (!t || op >= OP_SLOTS || stopped || launches_hidden())
+	if (!t || stopped || launches_hidden())
 		return 0;
-	t->stub = launched(ctx, op);
+	t->stub = launched(ctx, cookie);
 	t->stub_sp = REG_SP(ctx);
 	t->stub_site = return_address(ctx);
 	return 0;

@@ -216,7 +216,7 @@ static __always_inline void nccl_enter_comm(struct nccl_call *n, const struct fr
 	else if (a->how == NCCL_HOW_SPLIT)
 		nccl_split(n, &key, p->epoch, reg);
 	else /* nobody else is in it */
-		n->hash = nccl_mix(nccl_mix(NCCL_HASH_SEED, key.pid), bpf_ktime_get_boot_ns());
+		n->hash = nccl_mix(nccl_mix(NCCL_HASH_SEED, key.pid), now_ns());
 }
 
 static __noinline int nccl_made(struct thread *t, struct frame *f, __u64 at, __s32 rank)

@@ -34,7 +34,7 @@ static __always_inline __u64 current_stack(__u32 from)
 	if (!l)
 		return NO_STACK_no_python;
 	w = bpf_map_lookup_elem(&walks, &from);
-	start = bpf_ktime_get_boot_ns();
+	start = now_ns();
 	state = thread_state(l, thread_pointer(task));
 	if (!w || !state)
 		return NO_STACK_no_thread;
@@ -115,7 +115,7 @@ static __noinline int look_at_stop(struct thread *t, __u64 now)
 	t->stop.stack = state ? walk_counted(w, l, state) : NO_STACK_no_thread;
 	if (state && l->gil && t->stop.state == STATE_FUTEX && t->stop.obj - l->gil < l->gil_size)
 		look_at_holder(&t->stop, w, l, state);
-	t->walk_credit -= bpf_ktime_get_boot_ns() - now;
+	t->walk_credit -= now_ns() - now;
 	spend(stack_ns, now);
 	return 0;
 }

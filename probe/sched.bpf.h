@@ -320,7 +320,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		followed = true;
 	if (followed)
 		at.steal = steal_of(next);
-	at.now = bpf_ktime_get_boot_ns();
+	at.now = now_ns();
 	if (leaves)
 		leave(leaves, prev, &at, preempt, prev_state);
 	if (comes)
@@ -369,7 +369,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	if (!t || !in_detail(t))
 		return 0;
 	steal = steal_of(task);
-	now = bpf_ktime_get_boot_ns();
+	now = now_ns();
 	if (t->state == STATE_RUN) {
 		t->early = now;
 		return 0;
@@ -402,7 +402,7 @@ int BPF_PROG(sched_migrate, struct task_struct *task, int dest_cpu)
 	if (!t || t->state == STATE_RUN || !in_detail(t))
 		return 0;
 	steal = steal_of(task); /* still the old CPU's: it has not moved yet */
-	now = bpf_ktime_get_boot_ns();
+	now = now_ns();
 	/* Inside a wake-up (not on a queue yet) only the CPU changes. */
 	if (t->state == STATE_PREEMPTED || (t->state == STATE_WAKE && task->on_rq)) {
 		charge(t, t->since, now);
@@ -443,7 +443,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	look.stack = current_stack(WALK_SAMPLE);
 	if (look.stack < STACK_REASONS)
 		return 0;
-	now = bpf_ktime_get_boot_ns();
+	now = now_ns();
 	look.from_ns = look.wake_ns = now;
 	look.op = place_of(t);
 	if (t->run_as != STATE_GC && collects(bpf_get_current_task_btf()))
@@ -480,7 +480,7 @@ int BPF_PROG(sched_new, struct task_struct *task)
 		return 0;
 	t = thread_of(task);
 	if (t) {
-		t->since = bpf_ktime_get_boot_ns();
+		t->since = now_ns();
 		begin_stop(t, t->since);
 		t->stop.state = STATE_PREEMPTED;
 		wait_for(t, task->wake_cpu, t->since);
@@ -494,7 +494,7 @@ static __always_inline void note_exit(struct thread *t, struct task_struct *task
 
 	if (info) {
 		copy_comm(info->comm, task); /* its last name: after exec and renames */
-		info->exited_ns = bpf_ktime_get_boot_ns();
+		info->exited_ns = now_ns();
 	}
 }
 

@@ -51,9 +51,9 @@ static __noinline __u32 tally_new(struct thread *t, __u32 op)
 
 static __always_inline struct tally *tally_at(struct thread *t, __u32 op, __u32 i)
 {
-	if (!i)
+	if (unlikely(!i))
 		i = tally_new(t, op);
-	if (!i) {
+	if (unlikely(!i)) {
 		count(loss[LOSS_no_tally]);
 		return NULL;
 	}
@@ -71,7 +71,7 @@ static __always_inline struct tally *tally_of_counted(struct thread *t, __u32 op
 {
 	struct tally *y;
 
-	if (t->counted_op == op && t->counted_tally)
+	if (likely(t->counted_op == op && t->counted_tally))
 		return tally_at(t, op, t->counted_tally);
 	y = tally_of(t, op);
 	t->counted_op = op;

@@ -76,11 +76,11 @@ static __always_inline void beat(struct thread *t, __u32 op, __u64 start_ns, __u
 	struct beat *b;
 	__u32 i;
 
-	if (!t->tape)
+	if (unlikely(!t->tape))
 		tape_new(t);
-	if (t->tape == NO_TAPE)
+	if (unlikely(t->tape == NO_TAPE))
 		return;
-	if (!t->beat_head || t->beat_op != op) {
+	if (unlikely(!t->beat_head || t->beat_op != op)) {
 		i = t->tape - 1;
 		tape = bpf_map_lookup_elem(&tapes, &i);
 		if (!tape)
@@ -104,14 +104,14 @@ static __always_inline void beat(struct thread *t, __u32 op, __u64 start_ns, __u
 	}
 	i = (t->tape - 1) * BEATS + ((t->beat_head - 1) & (BEATS - 1));
 	b = bpf_map_lookup_elem(&beats, &i);
-	if (!b)
+	if (unlikely(!b))
 		return;
 	b->end_ns = t->now.ns;
 	b->in_ns += in_ns;
 	b->wait_ns += t->gap_wait_ns;
 	b->count++;
 	b->flags |= work.flags;
-	if (b->stream != work.stream)
+	if (unlikely(b->stream != work.stream))
 		b->flags |= BEAT_MIXED;
 }
 

@@ -175,7 +175,7 @@ static __noinline int tell_groups(struct task_struct *task, struct task_groups *
 	if (!set)
 		return 0;
 	groups->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
-	groups->at_ns = bpf_ktime_get_boot_ns();
+	groups->at_ns = now_ns();
 	tell_group(group_v1(set), &groups->key[GROUP_V1]);
 	tell_group(BPF_CORE_READ(set, dfl_cgrp), &groups->key[GROUP_UNIFIED]);
 	return 0;
@@ -248,7 +248,7 @@ int BPF_PROG(disk_used, struct request *rq)
 	}
 	fresh.bytes = bytes;
 	fresh.requests = 1;
-	fresh.last_ns = bpf_ktime_get_boot_ns();
+	fresh.last_ns = now_ns();
 	copy_comm(fresh.comm, task);
 	if (task->flags & PF_KTHREAD) {
 		fresh.kernel = 1;

@@ -5,10 +5,11 @@
 
 #include "probe/sched.bpf.h"
 
-#define SHORT_NS 20000 /* in so little time the hypervisor takes nothing worth asking for */
+#define SHORT_NS 50000 /* in so little time the hypervisor takes nothing worth asking for */
 
 static __always_inline void count_now(struct thread *t, struct task_struct *task)
 {
+	t->now.looks++;
 	t->now.counter[COUNTER_minor] = task->min_flt;
 	t->now.counter[COUNTER_major] = task->maj_flt;
 	t->now.counter[COUNTER_kernel_ns] = task->stime;
@@ -59,13 +60,13 @@ static __noinline int retake(struct thread *t)
 	if (!lane || !t)
 		return 0;
 	if (t->state != STATE_RUN) /* but we run: see there */
-		heal(t, task, lane, bpf_ktime_get_boot_ns());
+		heal(t, task, lane, now_ns());
 	for (int try = 0; try < 3; try++) {
 		gen = *(volatile __u64 *)&t->gen;
 		irq_now = lane->irq_ns;
 		steal_now = steal_of(task);
 		barrier();
-		ns = bpf_ktime_get_boot_ns();
+		ns = now_ns();
 		for (int i = STATE_PREEMPTED; i < STATE_COUNT; i++)
 			t->now.sum[i] = t->sum[i];
 		run = ns - t->since;
@@ -99,11 +100,11 @@ static __always_inline void advance_now(struct thread *t, struct task_struct *ta
 	__u64 ns = now - t->now.ns, part, steal;
 	struct lane *lane = this_lane();
 
-	if (!lane || t->now.gen != *(volatile __u64 *)&t->gen || t->state != STATE_RUN) {
+	if (unlikely(!lane || t->now.gen != *(volatile __u64 *)&t->gen || t->state != STATE_RUN)) {
 		retake(t);
 		return;
 	}
-	if (ns >= SHORT_NS && steal_offset) {
+	if (unlikely(ns >= SHORT_NS && steal_offset)) {
 		steal = steal_of(task);
 		part = steal - t->steal_read;
 		part = (__s64)part < 0 ? 0 : part > ns ? ns : part;
@@ -113,7 +114,7 @@ static __always_inline void advance_now(struct thread *t, struct task_struct *ta
 		ns -= part;
 	}
 	part = lane->irq_ns - t->irq_read;
-	if (part) {
+	if (unlikely(part)) {
 		part = part > ns ? ns : part;
 		t->now.sum[STATE_IRQ] += part;
 		t->seen_irq += part;
@@ -130,7 +131,7 @@ static __always_inline void tick(struct thread *t)
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	count_now(t, task);
-	advance_now(t, task, bpf_ktime_get_boot_ns());
+	advance_now(t, task, now_ns());
 }
 
 /*
@@ -140,9 +141,9 @@ static __always_inline void tick(struct thread *t)
 static __always_inline void tick_launch(struct thread *t)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 now = bpf_ktime_get_boot_ns();
+	__u64 now = now_ns();
 
-	if (now - t->now.ns >= SHORT_NS)
+	if (unlikely(now - t->now.ns >= SHORT_NS))
 		count_now(t, task);
 	advance_now(t, task, now);
 }
@@ -150,13 +151,16 @@ static __always_inline void tick_launch(struct thread *t)
 /* Without a switch since `to` was taken only these have moved: spare the cache lines. */
 static __always_inline void copy_now(struct thread *t, struct snap *to)
 {
-	if (to->gen != t->now.gen) {
+	if (unlikely(to->gen != t->now.gen)) {
 		*to = t->now;
 		return;
 	}
 	to->ns = t->now.ns;
 	for (int i = 0; i <= STATE_STEAL; i++)
 		to->sum[i] = t->now.sum[i];
+	if (likely(to->looks == t->now.looks))
+		return;
+	to->looks = t->now.looks;
 	for (int i = 0; i < COUNTER_COUNT; i++)
 		to->counter[i] = t->now.counter[i];
 }

@@ -282,8 +282,11 @@ struct tally {
 	__u64 bytes;
 	__u64 nested, nested_bytes; /* of calls and bytes: inside another traced call */
 	__u64 counter[COUNTER_COUNT]; /* outermost only, as the states */
+	__u64 line[6];
 	__u32 hist[HIST_BUCKETS]; /* of timed calls */
 };
+
+_Static_assert(sizeof(struct tally) % 64 == 0, "whole cache lines");
 
 #define TALLIES 8192
 
@@ -388,15 +391,17 @@ struct stats {
 #define COOKIE_OP 0xffffull
 #define COOKIE_STEPPED 0x10000ull
 #define COOKIE_IF_NO_DRIVER 0x20000ull /* a runtime launch: skip where libcuda sees it too */
+#define COOKIE_SECOND 0x40000ull /* what it launches is its second argument, not its first */
+#define COOKIE_OF_CLASS(class) ((__u64)(class) << 20)
+#define COOKIE_CLASS(cookie) ((cookie) >> 20 & 0xf)
+
+_Static_assert(CLASS_COUNT <= 16, "four bits of a cookie");
 
 /* No hidden padding: both compilers must agree, and stale bytes must not reach the store. */
 _Static_assert(sizeof(struct who) == 32, "struct who");
 _Static_assert(sizeof(struct call_event) ==
 		       32 + 9 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + WHO_MAX * 32,
 	       "call");
-_Static_assert(sizeof(struct tally) ==
-		       8 + 11 * 8 + STATE_COUNT * 8 + COUNTER_COUNT * 8 + HIST_BUCKETS * 4,
-	       "tally");
 _Static_assert(sizeof(struct cpu_cost) == 64, "struct cpu_cost");
 _Static_assert(sizeof(struct stop) == 128, "struct stop");
 _Static_assert(sizeof(struct beat) == 48, "struct beat");

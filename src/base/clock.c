@@ -25,22 +25,34 @@ uint64_t clock_wall_ns(void)
 }
 
 /* We may be preempted between two reads, so of several pairs the tightest one counts. */
-int64_t clock_wall_minus_boot(void)
+static int64_t minus_boot(clockid_t id)
 {
 	uint64_t best_gap = UINT64_MAX;
 	int64_t offset = 0;
 
 	for (int i = 0; i < 5; i++) {
 		uint64_t before = clock_boot_ns();
-		uint64_t wall = clock_wall_ns();
+		uint64_t other = read_clock(id);
 		uint64_t gap = clock_boot_ns() - before;
 
 		if (gap < best_gap) {
 			best_gap = gap;
-			offset = (int64_t)(wall - (before + gap / 2));
+			offset = (int64_t)(other - (before + gap / 2));
 		}
 	}
 	return offset;
+}
+
+int64_t clock_wall_minus_boot(void)
+{
+	return minus_boot(CLOCK_REALTIME);
+}
+
+uint64_t clock_slept_ns(void)
+{
+	int64_t less = minus_boot(CLOCK_MONOTONIC);
+
+	return less < 0 ? (uint64_t)-less : 0;
 }
 
 uint64_t clock_cpu_ns(void)

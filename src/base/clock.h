@@ -14,6 +14,9 @@ uint64_t clock_wall_ns(void);
 /* Add this to boot time to get wall time; changes when somebody sets the clock. */
 int64_t clock_wall_minus_boot(void);
 
+/* How long the host has been suspended since boot: boot time less the monotonic clock. */
+uint64_t clock_slept_ns(void);
+
 /* CPU time that all threads of this process have used. */
 uint64_t clock_cpu_ns(void);
 

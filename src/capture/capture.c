@@ -31,6 +31,7 @@
 #define HISTORY_MIN 512u
 #define HISTORY_TOTAL 131072u /* 16 MB */
 #define TAKE_NS 50000000ull /* longest stay at the ring */
+#define SLEPT_MIN_NS 1000000ull
 
 /* Producers can be faster than we are: the ring is left in time for the rest of the work. */
 static int on_record(void *ctx, void *data, size_t len)
@@ -135,6 +136,7 @@ static void configure(struct capture *c)
 
 	p->rodata->slow_ns = c->opts.slow_ns ? c->opts.slow_ns : CAPTURE_SLOW_NS;
 	p->rodata->record_all = c->opts.record_all;
+	p->bss->slept_ns = clock_slept_ns();
 	p->rodata->stacks = !c->opts.no_stack;
 	c->cpus = libbpf_num_possible_cpus();
 	c->cpus_online = (int)max_u64(1, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
@@ -538,6 +540,15 @@ static void look_around(struct capture *c, uint64_t now)
 	c->drain_at = now + DRAIN_NS;
 }
 
+/* The host slept, and the clock of the probes stood still. What is less is an error of measurement. */
+static void keep_time(struct capture *c)
+{
+	uint64_t slept = clock_slept_ns();
+
+	if (slept > c->probe->bss->slept_ns + SLEPT_MIN_NS)
+		c->probe->bss->slept_ns = slept;
+}
+
 int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 {
 	uint64_t now = clock_boot_ns();
@@ -549,6 +560,7 @@ int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 		timeout_ms = (int)min_u64((uint64_t)timeout_ms, (c->drain_at - now) / 1000000 + 1);
 	if (poll(&ready, 1, timeout_ms) < 0 && errno != EINTR)
 		return fail(-errno, "wait for records: %s", strerror(errno));
+	keep_time(c);
 	now = clock_boot_ns();
 	if (c->libs && now >= c->drain_at && (ready.revents || now >= c->rescan_at))
 		look_around(c, now);

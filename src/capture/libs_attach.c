@@ -94,6 +94,15 @@ static bool is_handed_on(int op)
 	return op == OP_cudaMemcpyAsync || op == OP_cudaMemcpyAsync_ptsz;
 }
 
+/* What a launch needs to know of its op, so that it need not look it up. */
+static uint64_t cookie_of(int op, bool stepped)
+{
+	const struct op *o = &op_table[op];
+
+	return (uint64_t)op | COOKIE_OF_CLASS(o->class) | (o->args.aux == 2 ? COOKIE_SECOND : 0) |
+	       (stepped ? COOKIE_STEPPED : 0);
+}
+
 int libs_attach(const struct libs *l, struct entry *e)
 {
 	const struct libs_opts *o = &l->opts;
@@ -110,8 +119,7 @@ int libs_attach(const struct libs *l, struct entry *e)
 		const struct op *op = &op_table[sites[i].op];
 		bool stepped = sites[i].class == INSN_STEPPED;
 		struct site site = { .offset = sites[i].offset,
-				     .cookie = (uint64_t)sites[i].op |
-					       (stepped ? COOKIE_STEPPED : 0) };
+				     .cookie = cookie_of(sites[i].op, stepped) };
 
 		if (sites[i].class == INSN_REFUSED || too_dear(o, op)) {
 			e->lib.refused++;

@@ -4,9 +4,11 @@
 usage: overhead.py launch-bound|gpu-bound STEPS     works until it is stopped; a line "START SECONDS SPEED" for
                                                     each step goes to the file STEPS
        overhead.py report STEPS WINDOWS KIND        WINDOWS has lines "VARIANT FROM TO"
+       overhead.py calm                             the CPU that is fastest at the moment
 """
 import bisect
 import math
+import os
 import random
 import statistics
 import sys
@@ -58,6 +60,16 @@ def speed():
     for i in range(1200):
         seen[i & 127] = (i, str(i))
     return time.perf_counter() - start
+
+
+def calm():
+    """Neighbours make some CPUs slow for a while: the one that they leave alone."""
+    found = []
+    for cpu in os.sched_getaffinity(0):
+        os.sched_setaffinity(0, {cpu})
+        speed()
+        found.append((statistics.median(speed() for _ in range(15)), cpu))
+    return min(found)[1]
 
 
 def run(kind, path):
@@ -161,5 +173,7 @@ def report(path, windows, kind):
 if __name__ == "__main__":
     if sys.argv[1] == "report":
         report(*sys.argv[2:5])
+    elif sys.argv[1] == "calm":
+        print(calm())
     else:
         run(sys.argv[1], sys.argv[2])
