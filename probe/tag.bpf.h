@@ -216,9 +216,13 @@ static __always_inline __u64 tag_of_tid(__u32 tid, __u32 tgid)
 	return tag ? *tag : 0;
 }
 
-/* `task` may be any number. 0: none. */
+/* `task` may be any number, so that each look at it is a call: none where nobody has a tag. 0: none. */
 static __always_inline __u64 tag_of_task(const struct task_struct *task)
 {
+	struct tag_gate *gate = tag_gate();
+
+	if (!gate || !gate->tasks)
+		return 0;
 	return tag_of_tid(BPF_CORE_READ(task, pid), BPF_CORE_READ(task, tgid));
 }
 

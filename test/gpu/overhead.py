@@ -94,80 +94,109 @@ def run(kind, path):
 
 class Steps:
     """What steps took at the speed that the machine had. It has several, by what its neighbours do, for tenths
-    of seconds up to minutes: they change a step by half, a hundred times what is to be measured here."""
+    of seconds up to minutes: they change a step by half, a hundred times what is to be measured here. So steps
+    are compared with untraced ones at the same speed, and only where that is about the best one."""
 
-    def __init__(self, path):
+    def __init__(self, path, windows):
         rows = [list(map(float, line.split())) for line in open(path) if len(line.split()) == 3 and line[-1] == "\n"]
-        self.at = [row[0] for row in rows]
-        self.took = [math.log(row[1]) for row in rows]
-        self.speed = [math.log(statistics.median(row[2] for row in rows[max(0, i - NEAR):i + NEAR + 1]))
-                      for i in range(len(rows))]
+        at = [row[0] for row in rows]
+        slowest = [max(row[2] for row in rows[max(0, i - 1):i + 2]) for i in range(len(rows))]
+        limit = sorted(slowest)[len(rows) // 20] * CALM
+        self.windows = []  # (variant, {bin: [log of seconds]})
+        for variant, start, end in (line.split() for line in open(windows)):
+            bins = {}
+            for i in range(bisect.bisect(at, float(start)), bisect.bisect(at, float(end)) - 1):
+                if slowest[i] <= limit:
+                    bins.setdefault(int(math.log(rows[i][2]) / BIN), []).append(math.log(rows[i][1]))
+            self.windows.append((variant, bins))
+        self.trim()
 
-    def between(self, start, end):
-        return range(bisect.bisect(self.at, start), bisect.bisect(self.at, end) - 1)
+    def trim(self):
+        """All steps count, as a limit that is kept by looking now and then shows in some only; but for those that
+        took much longer: something else happened. Windows become sums, {bin: (count, sum)}."""
+        together = {}
+        for variant, bins in self.windows:
+            for place, values in bins.items():
+                together.setdefault((variant, place), []).extend(values)
+        most = {key: statistics.median(values) + math.log(ILL) for key, values in together.items()}
+        self.windows = [(variant, {place: (len(kept), sum(kept)) for place, values in bins.items()
+                                   if (kept := [v for v in values if v <= most[variant, place]])})
+                        for variant, bins in self.windows]
 
-    def settle(self, untraced):
-        """Only times of about the best speed count, and a step is put right for what the speed differs then."""
-        speeds = sorted(self.speed)
-        self.best = speeds[len(speeds) // 20] + math.log(CALM)
-        calm = [i for i in untraced if self.speed[i] <= self.best]
-        self.slope = statistics.linear_regression(
-            [self.speed[i] for i in calm], [self.took[i] for i in calm]).slope
-
-    def mean(self, window):
-        """Of the logarithm. None: there was too little calm to tell. All steps count, as a limit that is kept by
-        looking now and then shows in some only; but for those that took much longer: something else happened."""
-        values = [self.took[i] - self.slope * self.speed[i] for i in window if self.speed[i] <= self.best]
-        if len(values) < max(10, len(window) / 5):
-            return None
-        most = statistics.median(values) + math.log(ILL)
-        return statistics.fmean(v for v in values if v <= most)
+    def of(self, variant):
+        return [bins for name, bins in self.windows if name == variant]
 
 
-NEAR = 5  # steps before and after: one measurement of the speed alone is not sure enough
+def sums(windows):
+    total = {}
+    for bins in windows:
+        for place, (count, value) in bins.items():
+            n, v = total.get(place, (0, 0))
+            total[place] = (n + count, v + value)
+    return total
+
+
+def dearer(traced, untraced):
+    """Percent, and how many steps that rests on. None: there are too few of one speed."""
+    a, b = sums(traced), sums(untraced)
+    both = [(min(a[p][0], b[p][0]), a[p][1] / a[p][0] - b[p][1] / b[p][0]) for p in a
+            if p in b and min(a[p][0], b[p][0]) >= LEAST]
+    steps = sum(n for n, _ in both)
+    return (100 * (math.exp(sum(n * d for n, d in both) / steps) - 1), steps) if steps else None
+
+
+BIN = 0.03  # speeds within 3 % are one
+LEAST = 10  # steps of a speed
 CALM = 1.25
 ILL = 1.3  # times the median
+DRAWS = 1000
 
 
-def interval(values):
-    """The mean and its 95 % interval, by drawing again."""
+def interval(measure, *groups):
+    """The 95 % interval of what is measured, by drawing the windows of each group again."""
     draw = random.Random(1)
-    means = sorted(statistics.fmean(draw.choices(values, k=len(values))) for _ in range(4000))
-    return statistics.fmean(values), means[100], means[3899]
+    found = sorted(v for v in (measure(*(draw.choices(g, k=len(g)) for g in groups)) for _ in range(DRAWS))
+                   if v is not None)
+    return (found[len(found) // 40], found[-1 - len(found) // 40]) if len(found) > DRAWS / 2 else (-math.inf, math.inf)
 
 
-def beside(means, i):
-    """The mean of the untraced windows next to this one that tell something."""
-    found = [means[k][1] for k in (i - 1, i + 1) if 0 <= k < len(means) and means[k][1] is not None]
-    return statistics.fmean(found) if found else None
+def percent(traced, untraced):
+    found = dearer(traced, untraced)
+    return found and found[0]
+
+
+def ratio(traced, floor, untraced):
+    a, b = percent(traced, untraced), percent(floor, untraced)
+    return a / b if a is not None and b is not None and b > 0.5 else None
+
+
+def say(name, traced, untraced, more=""):
+    found = dearer(traced, untraced)
+    if found:
+        low, high = interval(percent, traced, untraced)
+        print(f"{name:10} step time {found[0]:+6.2f} %  (95 % interval {low:+.2f} .. {high:+.2f}, "
+              f"{found[1]} steps of {len(traced)} windows){more}")
+    else:
+        print(f"{name:10} not to be told: the machine was never calm")
 
 
 def report(path, windows, kind):
-    steps = Steps(path)
-    parts = [(variant, steps.between(float(start), float(end)))
-             for variant, start, end in (line.split() for line in open(windows))]
-    steps.settle([i for variant, part in parts if variant == "nothing" for i in part])
-    means = [(variant, steps.mean(part)) for variant, part in parts]
-    untraced = [m for variant, m in means if variant == "nothing" and m is not None]
-    usual = math.exp(statistics.median(untraced) + steps.slope * (steps.best - math.log(CALM)))
-    print(f"== {kind}: {1e3 * usual:.3f} ms a step untraced where the machine is calm, as in "
-          f"{len(untraced)} of {sum(variant == 'nothing' for variant, _ in means)} such windows")
-    dearer = {}
-    for i, (variant, m) in enumerate(means):
-        if variant != "nothing" and m is not None and (off := beside(means, i)) is not None:
-            dearer.setdefault(variant, []).append(100 * (math.exp(m - off) - 1))
-    for variant, values in dearer.items():
-        print("{:10} step time {:+6.2f} %  (95 % interval {:+.2f} .. {:+.2f}, {} windows)".format(
-            variant, *interval(values), len(values)))
-    noise = [100 * (math.exp(b - (a + c) / 2) - 1) for a, b, c in zip(untraced, untraced[1:], untraced[2:])]
-    if len(noise) > 1:
-        print("nothing    beside nothing {:+.2f} %  ({:+.2f} .. {:+.2f}): the noise".format(*interval(noise)))
+    steps = Steps(path, windows)
+    untraced = steps.of("nothing")
+    n, total = map(sum, zip(*sums(untraced).values()))
+    print(f"== {kind}: {1e3 * math.exp(total / n):.3f} ms a step untraced where the machine is calm, as in {n} steps")
+    variants = [v for v in dict.fromkeys(name for name, _ in steps.windows) if v != "nothing"]
+    for variant in variants:
+        say(variant, steps.of(variant), untraced)
+    say("nothing", untraced[::2], untraced[1::2], " beside nothing: the noise")
     for ours, floor, what in (("no-limit", "empty", "launches"), ("no-limit", "same", "all functions of ours"),
                               ("returns", "session", "all, with returns")):
-        if ours in dearer and floor in dearer:
-            a, b = interval(dearer[ours])[0], interval(dearer[floor])[0]
+        if ours in variants and floor in variants:
+            groups = steps.of(ours), steps.of(floor), untraced
+            found = ratio(*groups)
             print(f"{ours} against an empty program at {what}: " + (
-                f"{a / b:.2f} times" if b > 0.5 else "not to be told, that costs less than the noise"))
+                "{:.2f} times ({:.2f} .. {:.2f})".format(found, *interval(ratio, *groups)) if found
+                else "not to be told, that costs less than the noise"))
 
 
 if __name__ == "__main__":
