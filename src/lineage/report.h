@@ -80,7 +80,8 @@ struct report_gpu {
 enum report_verdict {
 	REPORT_NO_STALL, /* nobody waited for storage long enough to matter */
 	REPORT_ERRORS, /* requests failed */
-	REPORT_STUCK, /* requests took ten seconds or more, or had to be given to the disk again */
+	REPORT_STUCK, /* requests took ten seconds or more, or had to be given to the disk again, or the
+			 disk was refused its memory meanwhile */
 	REPORT_DISK_SLOW, /* the disk took long for each request */
 	REPORT_DISK_BUSY, /* it had more to do than it can */
 	REPORT_NEIGHBOUR, /* ... for somebody else */

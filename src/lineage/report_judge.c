@@ -154,9 +154,9 @@ static enum report_verdict judge(struct report *r, const struct report_wait *w)
 	if (d->dev && (d->stalled.max_ns >= STUCK_NS || happened(r, "disk_slow") ||
 		       happened(r, "disk_timeout") || happened(r, "disk_reset")))
 		return REPORT_STUCK;
-	fault = refused(r, &count);
-	if (fault && fault->hit == REPORT_HIT_ADDRESS &&
-	    fault->one.because & LINEAGE_BECAUSE_FAILED) /* it had to be given to it again */
+	fault = refused(r, &count); /* and one of the requests it may have hit is as long as that */
+	if (fault && fault->hit != REPORT_HIT_NONE &&
+	    (double)fault->one.total_ns >= SLOW_SHARE * (double)r->group_max_ns)
 		return REPORT_STUCK;
 	if (!d->stalled.timed)
 		return REPORT_BEFORE_DISK;

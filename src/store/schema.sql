@@ -469,11 +469,11 @@ CREATE TABLE rank_env(
 CREATE TABLE host_event(
 	run INTEGER NOT NULL REFERENCES run(id),
 	at_ns INTEGER NOT NULL, -- the last of them
-	first_ns INTEGER NOT NULL,
+	first_ns INTEGER NOT NULL, -- of the kernel's log: since then
 	event TEXT NOT NULL,
 	pid INTEGER NOT NULL,
 	comm INTEGER NOT NULL REFERENCES string(id),
-	obj INTEGER NOT NULL,
+	obj INTEGER NOT NULL, -- of disks, and iommu_fault of an NVMe drive: one row for each part, numbered as io_second.dev
 	name INTEGER NOT NULL REFERENCES string(id), -- of that: the other end, the device
 	cgroup INTEGER NOT NULL REFERENCES string(id), -- '' = not known
 	count INTEGER NOT NULL,

@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 	}
 	(void)snprintf(path, sizeof(path), "%s/libcuda.so.1", dir ? dir : ".");
 	lib = dlopen(path, RTLD_NOW);
-	fd = open(argv[2], O_RDWR | O_CREAT | (cached ? 0 : O_DIRECT), 0644);
+	fd = open(argv[2], (reads ? O_RDONLY : O_RDWR | O_CREAT) | (cached ? 0 : O_DIRECT), 0644);
 	if (!lib || fd < 0 || posix_memalign(&buffer, 4096, (size_t)bytes + 4096)) {
 		(void)fprintf(stderr, "loop: %s\n", lib ? strerror(errno) : dlerror());
 		return 1;

@@ -10,11 +10,12 @@
 . /lib.sh
 
 mke2fs /dev/nvme0n1 >/dev/null
-mount -t ext4 /dev/nvme0n1 /mnt
+mount -t ext4 -o noatime /dev/nvme0n1 /mnt
 dd if=/dev/urandom of=/mnt/checkpoint.pt bs=64k count=64 oflag=direct 2>/dev/null
 trace
 culprit tag set restore/run42 /mnt
-loop fsync /mnt/checkpoint.pt 4 0 >/tmp/before
+sync # a write in between would bring the drive's answers with it, which it could not give
+loop fsync /tmp/before.pt 4 0 >/tmp/before
 loop read /mnt/checkpoint.pt 10 65536 >/tmp/worked &
 worker=$!
 sleep 4
