@@ -51,9 +51,11 @@ enum report_hit report_fault_meets(const struct report_fault *f, const struct io
 }
 
 /* Addresses are used again at once; the request that was refused its own has failed, or is tried again. */
-static int weight(enum report_hit hit, const struct io_single *one)
+static unsigned weight(enum report_hit hit, const struct io_single *one)
 {
-	return hit != REPORT_HIT_ADDRESS ? hit : hit + !!(one->because & LINEAGE_BECAUSE_FAILED);
+	if (hit == REPORT_HIT_ADDRESS && one->because & LINEAGE_BECAUSE_FAILED)
+		return REPORT_HIT_ADDRESS + 1;
+	return hit;
 }
 
 static void take_request(struct report_fault *f, enum report_hit hit,
@@ -71,7 +73,7 @@ static void take_request(struct report_fault *f, enum report_hit hit,
 void report_fault_add(struct report_fault *f, const struct io_request_info *q)
 {
 	enum report_hit hit = report_fault_meets(f, q);
-	int now = weight(hit, &q->one), before = weight(f->hit, &f->one);
+	unsigned now = weight(hit, &q->one), before = weight(f->hit, &f->one);
 
 	if (hit == REPORT_HIT_NONE || now < before)
 		return;

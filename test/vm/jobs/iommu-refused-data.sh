@@ -33,9 +33,10 @@ has "the memory is that of one request: its file, owner and tag" /tmp/report \
 has "... is the cause" /tmp/report "the IOMMU refused nvme0n1 its memory [1-9][0-9]* times, at 0x"
 culprit io report --db "$db" --json >/tmp/json
 has "... as JSON" /tmp/json '"iommu_faults": *\[{"device": *"0000:.*"hit": *"address", *"requests": *1,.*"file": *"/mnt/checkpoint.pt"'
-is "the log's address is in the range of that row" "$(query "SELECT count(*) AS n FROM io_request, host_event
+at_least "the log's address is in the range of a row of that time that was tried again" "$(query "SELECT count(*) AS n FROM io_request, host_event
 	JOIN string ON string.id = file WHERE text = '/mnt/checkpoint.pt' AND event = 'iommu_fault' AND host_event.count > 0
-	AND value >= iova AND value < iova + iova_bytes AND requeues > 0")" 1
+	AND value >= iova AND value < iova + iova_bytes AND requeues > 0
+	AND done_ns >= first_ns AND done_ns - total_ns <= at_ns")" 1
 culprit explain --db "$db" >/tmp/explained
 has "the wait is explained by it" /tmp/explained \
 	"IOMMU: 0000:00:0[0-9a-f].0 (disk) was refused its memory while loop waited for it"
