@@ -127,19 +127,14 @@ static bool of_process(uint32_t event)
 	return event == HOST_exec || event == HOST_exit || event == HOST_fork;
 }
 
-/*
- * A file is on a partition, and may be on any: each has a row, and the first whole disk's alone counts. A
- * device that was refused memory keeps its own name, others have their disk's.
- */
-static void store_trouble(struct hostside *h, uint64_t dev, bool whole, const char *name)
+/* A file is on a partition, and may be on any: each has a row, the disk's own alone counts. */
+static void store_trouble(struct hostside *h, uint64_t dev, bool counts, const char *name)
 {
 	struct host_key key = h->trouble;
 	struct host_count count = h->counted;
 
 	key.obj = dev;
-	if (whole)
-		h->counted.count = 0;
-	else
+	if (!counts)
 		count.count = 0;
 	note(h, store_host_event(h->store, &key, &count, name, ""));
 }
@@ -149,12 +144,15 @@ static void on_disk(const char *disk, uint64_t dev, bool whole, void *arg)
 	store_trouble(arg, dev, whole, disk);
 }
 
+/* All rows have the device's name, so that only one disk of it may count. */
 static void on_refused_disk(const char *disk, uint64_t dev, bool whole, void *arg)
 {
 	struct hostside *h = arg;
 
 	(void)disk;
 	store_trouble(h, dev, whole, h->device);
+	if (whole)
+		h->counted.count = 0;
 }
 
 /* Of a drive the fault is one of its disks'. False: it is no drive that is known as one. */

@@ -54,7 +54,7 @@ TEST(iommu_fault_of_another_device_or_time_explains_nothing)
 #define DISK (259ull << 20 | 2)
 
 /* A wait for a file on that disk, and a fault of a drive: `on` is its disk, as far as that is known. */
-static void refuse(uint64_t on)
+static void refuse_for(uint64_t on, uint64_t wait_ns)
 {
 	struct hop file = named(self(STATE_READ, WAKER_block), OBJECT_file, "/data/shard-17");
 	struct second *s;
@@ -64,10 +64,30 @@ static void refuse(uint64_t on)
 	for (int i = 0; i < 3; i++)
 		(void)scene_healthy(&scene);
 	s = scene_second(&scene, 0);
-	loop_in(s, 600 * MS);
-	scene_wait(&scene, s, scene_chain(&scene, CHAIN(file)), 600 * MS, 1);
+	if (wait_ns > S) {
+		scene.f.window.to_ns = AT(60);
+		s->at_ns = AT(35);
+	} else {
+		loop_in(s, wait_ns);
+	}
+	scene_wait(&scene, s, scene_chain(&scene, CHAIN(file)), wait_ns, 1);
 	scene_event(&scene, HOST_iommu_fault, 0, on, AT(4) - S / 2);
 	str_copy(scene.event[0].name, sizeof(scene.event[0].name), "0000:01:00.0 (disk)");
+}
+
+static void refuse(uint64_t on)
+{
+	refuse_for(on, 600 * MS);
+}
+
+/* A driver waits half a minute before it gives up. */
+TEST(iommu_fault_of_a_drive_is_as_old_as_the_wait)
+{
+	refuse_for(DISK, 31 * S);
+	CHECK_ONLY(&scene, "iommu-fault");
+	refuse_for(DISK, 20 * S); /* begun later */
+	CHECK_ONLY(&scene, "disk-read");
+	return 0;
 }
 
 TEST(iommu_fault_of_a_drive_is_of_the_files_on_it)
