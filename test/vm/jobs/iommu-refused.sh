@@ -12,7 +12,8 @@ mount -t ext4 /dev/nvme0n1 /mnt
 trace
 culprit tag set checkpoint_write/run42 /mnt
 loop fsync /mnt/checkpoint.pt 4 0 >/tmp/before
-loop direct /mnt/checkpoint.pt 8 65536 >/tmp/worked &
+# It ends with the write that is refused: Linux 6.1 on this drive often loses the first requests after a reset.
+loop direct /mnt/checkpoint.pt 4 65536 >/tmp/worked &
 worker=$!
 sleep 3
 refuse 100
@@ -36,7 +37,7 @@ has "the wait is explained by it, not by the reset" /tmp/explained \
 
 file="FROM io_second JOIN string ON string.id = file WHERE text = '/mnt/checkpoint.pt'"
 requests=$(query "SELECT sum(mapped) AS n $file AND iommu_maps > 0")
-at_least "requests that the IOMMU was given mappings for" "$requests" 50
+at_least "requests that the IOMMU was given mappings for" "$requests" 20
 at_least "... that were given back" "$(query "SELECT sum(iommu_unmaps) AS n $file")" $((requests * 9 / 10))
 is "... not more of them" "$(query "SELECT sum(iommu_unmaps) <= sum(iommu_maps) AS n $file")" 1
 at_least "that took time" "$(query "SELECT sum(unmap_ns) / sum(iommu_unmaps) AS n $file")" 100
