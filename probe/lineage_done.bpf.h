@@ -123,6 +123,20 @@ __noinline int lineage_add_maps(__u32 index, __u32 bounced, __u32 ns, __u32 iomm
 	return 0;
 }
 
+/* One more of its requests gave its mapping back. */
+__noinline int lineage_add_unmap(__u32 index, __u32 ns)
+{
+	struct lineage_maps *maps = bpf_map_lookup_elem(&lineage_maps, &index);
+
+	if (!maps)
+		return 0;
+	__sync_fetch_and_add(&maps->unmapped, 1);
+	__sync_fetch_and_add(&maps->unmap_ns, ns);
+	if (ns > maps->unmap_max_ns)
+		maps->unmap_max_ns = ns;
+	return 0;
+}
+
 /* Of a request that belongs to several, bytes are shared out by size; times are each one's. */
 static __always_inline void count_maps(struct done *d, __u32 index, __u32 bytes, bool first)
 {
@@ -134,6 +148,8 @@ static __always_inline void count_maps(struct done *d, __u32 index, __u32 bytes,
 		lineage_add_maps(index, bounced, m->ns, d->parts == 1 ? m->iommu : 0, m->failed);
 	else
 		lineage_add_maps(index, bounced, 0, 0, 0);
+	if (first && d->parts == 1 && m->unmap_ns)
+		lineage_add_unmap(index, m->unmap_ns);
 }
 
 /* The driver's own part lies behind the request. */
@@ -163,6 +179,9 @@ static __always_inline void tell_rest(struct lineage_event *e, const struct done
 	e->map_ns = d->cpu->done_mapped.ns;
 	e->bounced = d->part_bounced;
 	e->iommu = d->cpu->done_mapped.iommu;
+	e->iova = d->cpu->done_mapped.first.at;
+	e->iova_bytes = d->cpu->done_mapped.first.bytes;
+	e->unmap_ns = d->cpu->done_mapped.unmap_ns;
 	if (lineage_nvme_status)
 		tell_nvme(e, d);
 }
@@ -339,7 +358,8 @@ __noinline int lineage_take_mapped(__u64 rq, __u64 start_ns)
 	if (!c)
 		return 0;
 	c->done_mapped.ns = c->done_mapped.bounced = c->done_mapped.iommu = 0;
-	c->done_mapped.failed = 0;
+	c->done_mapped.failed = c->done_mapped.unmap_ns = 0;
+	c->done_mapped.first.at = c->done_mapped.first.bytes = 0;
 	if (now && now->rq == rq) /* it fails without having been issued */
 		mapping_over(now, start_ns, false);
 	m = mapped_of(rq);
@@ -349,6 +369,7 @@ __noinline int lineage_take_mapped(__u64 rq, __u64 start_ns)
 	if (m->issue_ns < start_ns)
 		return 0; /* of a request that was at this address before */
 	c->done_mapped = *m;
+	c->done_mapped.unmap_ns = unmap_took(m, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -36,6 +36,13 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 		bpf_rdonly_cast ? AS(type, at_)->field : BPF_CORE_READ((struct type *)at_, field); \
 	})
 
+/* Addresses as the device sees them, in one piece; bytes 0: none. */
+struct iova_range {
+	__u64 at;
+	__u32 bytes;
+	__u32 pad;
+};
+
 /* The request that the NVMe driver is making ready on this CPU. */
 struct mapping {
 	__u64 rq; /* its address; 0: none */
@@ -43,6 +50,7 @@ struct mapping {
 	__u32 tid; /* of who does it: what others do here meanwhile is theirs */
 	__u32 bounced, iommu, failed;
 	__u64 count; /* of all on this CPU */
+	struct iova_range range;
 };
 
 /* A request that was issued. */
@@ -51,6 +59,14 @@ struct mapped {
 	__u64 issue_ns;
 	__u32 ns; /* 0: it never came to its issue, or nobody knows */
 	__u32 bounced, iommu, failed;
+	/*
+	 * A request that is tried again has new addresses: the last ones are what is unmapped in the end, the
+	 * first ones are those whose trouble made it be tried again.
+	 */
+	struct iova_range first;
+	__u64 last; /* where it begins; of no meaning where iommu is 0 */
+	__u32 unmap_ns; /* when it is done; 0: not known */
+	__u32 pad;
 };
 
 /* Room for one CPU. Each program has its own: one may interrupt another. */
@@ -66,6 +82,7 @@ struct lineage_cpu {
 	struct lineage_key key;
 	struct lineage_key done_key;
 	struct mapping mapping;
+	__u64 unmaps; /* of all devices */
 	struct mapped done_mapped;
 	struct lineage_stats stats;
 };

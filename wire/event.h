@@ -228,7 +228,8 @@ struct host_key {
 	__u32 pid; /* whose; 0: unknown */
 	/*
 	 * retransmit: as stop.obj2, seen from the sender; fork: the child; disk requests: the disk;
-	 * bounce, iommu_fault: one number for each device, whose name is in comm.
+	 * bounce, iommu_fault: one number for each device, whose name is in comm. In the store the fault of a
+	 * drive has a row for the disk and each partition, with its number; only that of the disk counts.
 	 */
 	__u64 obj;
 };

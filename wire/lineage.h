@@ -102,7 +102,8 @@ struct lineage_maps {
 	__u64 bounced; /* bytes that were copied, as the device cannot reach their memory */
 	__u64 iommu; /* mappings that the IOMMU was given */
 	__u64 failed; /* requests whose memory could not be mapped at first, or at all */
-	__u64 pad[3];
+	__u64 unmapped; /* requests whose IOMMU mapping was seen to be taken back, */
+	__u64 unmap_ns, unmap_max_ns; /* ... and from then to their completion */
 	__u32 hist[HIST_BUCKETS];
 };
 
@@ -145,6 +146,9 @@ struct lineage_event {
 	__u16 nvme_retries;
 	char comm[LINEAGE_COMM];
 	__u64 stack; /* Python's, of who submitted it or whose fsync it serves; or enum no_stack */
+	__u64 iova; /* of the request: where the device saw its data when it was first mapped, */
+	__u32 iova_bytes; /* ... as far as that is in one piece; 0: no IOMMU, or not known */
+	__u32 unmap_ns; /* of the request: giving that back took at most that; 0: not known */
 };
 
 /* Somebody woke up because that request was done. */

@@ -33,7 +33,11 @@ struct hostside {
 	struct capture *capture;
 	struct store *store;
 	unsigned troubles;
-	struct trouble trouble; /* that is stored for each of its disks */
+	/* What is stored for each of a device's disks: */
+	struct host_key trouble;
+	struct host_count counted;
+	char device[128];
+	uint64_t heard_ns; /* the log was read to its end */
 	uint64_t now;
 	int err;
 };
@@ -45,6 +49,7 @@ struct hostside *hostside_new(struct tenants *tenants)
 	h->tenants = tenants;
 	h->sampler = system_new();
 	h->cgroups = hash_new(sizeof(uint64_t), sizeof(struct cgroup));
+	h->heard_ns = clock_boot_ns();
 	h->kmsg = kmsg_open();
 	if (!h->kmsg)
 		log_debug("what drivers say of their devices is not heard: %s", why(-1));
@@ -122,6 +127,49 @@ static bool of_process(uint32_t event)
 	return event == HOST_exec || event == HOST_exit || event == HOST_fork;
 }
 
+/* A file is on a partition, and may be on any: each has a row, the disk's own alone counts. */
+static void store_trouble(struct hostside *h, uint64_t dev, bool counts, const char *name)
+{
+	struct host_key key = h->trouble;
+	struct host_count count = h->counted;
+
+	key.obj = dev;
+	if (!counts)
+		count.count = 0;
+	note(h, store_host_event(h->store, &key, &count, name, ""));
+}
+
+static void on_disk(const char *disk, uint64_t dev, bool whole, void *arg)
+{
+	store_trouble(arg, dev, whole, disk);
+}
+
+/* All rows have the device's name, so that only one disk of it may count. */
+static void on_refused_disk(const char *disk, uint64_t dev, bool whole, void *arg)
+{
+	struct hostside *h = arg;
+
+	(void)disk;
+	store_trouble(h, dev, whole, h->device);
+	if (whole)
+		h->counted.count = 0;
+}
+
+/* Of a drive the fault is one of its disks'. False: it is no drive that is known as one. */
+static bool store_fault(struct hostside *h, const struct host_key *key,
+			const struct host_count *count, const char *name)
+{
+	char address[COMM_LEN];
+
+	if (key->event != HOST_iommu_fault)
+		return false;
+	str_copy(address, sizeof(address), count->comm);
+	h->trouble = *key;
+	h->counted = *count;
+	str_copy(h->device, sizeof(h->device), name);
+	return trouble_pci_disks(address, on_refused_disk, h) > 0;
+}
+
 static void on_event(const struct host_key *key, const struct host_count *count, void *arg)
 {
 	struct hostside *h = arg;
@@ -135,49 +183,46 @@ static void on_event(const struct host_key *key, const struct host_count *count,
 		(void)tenants_find(h->tenants, key->pid, 0, &group); /* "": gone, and counted */
 	if (group.path[0])
 		(void)tenants_container(h->tenants, group.path, group.id, count->last_ns);
-	note(h, store_host_event(h->store, key, count, name, group.path));
+	if (!store_fault(h, key, count, name))
+		note(h, store_host_event(h->store, key, count, name, group.path));
 	capture_forget_host_event(h->capture, key);
 }
 
 /* ---- what drivers say of their devices ---- */
 
-static void store_trouble(struct hostside *h, uint64_t obj, uint64_t n, const char *name)
-{
-	uint64_t now = clock_boot_ns();
-	struct host_key key = { .event = h->trouble.event, .obj = obj };
-	struct host_count count = {
-		.first_ns = now, .last_ns = now, .count = n, .value = h->trouble.value
-	};
-
-	note(h, store_host_event(h->store, &key, &count, name, ""));
-}
-
-/* A file is on a partition, and may be on any: each has a row, the disk's own alone counts. */
-static void on_disk(const char *disk, uint64_t dev, bool whole, void *arg)
-{
-	store_trouble(arg, dev, whole, disk);
-}
-
+/* It happened since the log was last read: how long ago is not known. */
 static void on_log(const char *record, size_t len, void *arg)
 {
 	struct hostside *h = arg;
-	char name[128];
+	struct trouble t;
+	int disks;
 
-	if (!trouble_parse(record, len, &h->trouble) || ++h->troubles > TROUBLES_MAX)
+	if (!trouble_parse(record, len, &t) || ++h->troubles > TROUBLES_MAX)
 		return;
-	if (h->trouble.event != HOST_disk_timeout && h->trouble.event != HOST_disk_reset) {
-		names_pci(h->trouble.device, name, sizeof(name));
-		store_trouble(h, 0, 1, name);
-	} else if (!trouble_disks(h->trouble.device, on_disk, h)) {
-		store_trouble(h, 0, 1, h->trouble.device);
+	h->trouble = (struct host_key){ .event = t.event };
+	h->counted = (struct host_count){
+		.first_ns = h->heard_ns, .last_ns = clock_boot_ns(), .count = 1, .value = t.value
+	};
+	if (t.event == HOST_disk_timeout || t.event == HOST_disk_reset) {
+		str_copy(h->device, sizeof(h->device), t.device);
+		disks = trouble_disks(t.device, on_disk, h);
+	} else {
+		names_pci(t.device, h->device, sizeof(h->device));
+		disks = t.event == HOST_iommu_fault
+				? trouble_pci_disks(t.device, on_refused_disk, h)
+				: 0;
 	}
+	if (!disks)
+		store_trouble(h, 0, true, h->device);
 }
 
 static void store_troubles(struct hostside *h, uint64_t now)
 {
+	uint64_t before = clock_boot_ns();
+
 	h->troubles = 0;
-	if (h->kmsg)
-		kmsg_poll(h->kmsg, on_log, h);
+	if (h->kmsg && kmsg_poll(h->kmsg, on_log, h))
+		h->heard_ns = before;
 	if (h->troubles > TROUBLES_MAX)
 		note(h, store_loss(h->store, now, "device_troubles", h->troubles - TROUBLES_MAX));
 }

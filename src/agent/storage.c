@@ -231,7 +231,10 @@ static void store_flow(struct storage *s, const struct account *a)
 			 .max_ns = a->maps.max_ns,
 			 .failed = a->maps.failed,
 			 .bounced = a->maps.bounced,
-			 .iommu = a->maps.iommu },
+			 .iommu = a->maps.iommu,
+			 .unmapped = a->maps.unmapped,
+			 .unmap_ns = a->maps.unmap_ns,
+			 .unmap_max_ns = a->maps.unmap_max_ns },
 	};
 
 	meet(s, &f->key, what.file);
@@ -264,6 +267,9 @@ static void store_single(struct storage *s, const struct lineage_event *e)
 		.map_ns = e->map_ns,
 		.bounced = e->bounced,
 		.iommu = e->iommu,
+		.iova = e->iova,
+		.iova_bytes = e->iova_bytes,
+		.unmap_ns = e->unmap_ns,
 		.nvme_status = lineage_tells_nvme(s->lineage, e) ? e->nvme_status : -1,
 		.nvme_retries = lineage_tells_nvme(s->lineage, e) ? e->nvme_retries : -1,
 	};
@@ -317,6 +323,9 @@ static void add_maps(struct lineage_maps *to, const struct lineage_maps *m)
 	to->failed += m->failed;
 	to->bounced += m->bounced;
 	to->iommu += m->iommu;
+	to->unmapped += m->unmapped;
+	to->unmap_ns += m->unmap_ns;
+	to->unmap_max_ns = max_u64(to->unmap_max_ns, m->unmap_max_ns);
 	for (int i = 0; i < HIST_BUCKETS; i++)
 		to->hist[i] += m->hist[i];
 }

@@ -46,7 +46,7 @@ void kmsg_close(struct kmsg *k)
 	free(k);
 }
 
-void kmsg_poll(struct kmsg *k, kmsg_fn fn, void *arg)
+bool kmsg_poll(struct kmsg *k, kmsg_fn fn, void *arg)
 {
 	static char record[RECORD_MAX];
 
@@ -56,7 +56,8 @@ void kmsg_poll(struct kmsg *k, kmsg_fn fn, void *arg)
 		if (n < 0 && (errno == EPIPE || errno == EINTR || errno == EINVAL))
 			continue; /* some were overwritten before we came */
 		if (n <= 0)
-			return;
+			return true;
 		fn(record, (size_t)n, arg);
 	}
+	return false;
 }

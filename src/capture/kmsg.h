@@ -16,9 +16,9 @@ struct kmsg *kmsg_open(void);
 struct kmsg *kmsg_from(int fd); /* one record for each read; takes fd over */
 void kmsg_close(struct kmsg *k);
 
-/* Every record that is there, borrowed for the call. */
+/* Every record that is there, borrowed for the call. False: there may be more, left for the next time. */
 typedef void (*kmsg_fn)(const char *record, size_t len, void *arg);
-void kmsg_poll(struct kmsg *k, kmsg_fn fn, void *arg);
+bool kmsg_poll(struct kmsg *k, kmsg_fn fn, void *arg);
 
 /* ---- trouble.c ---- */
 
@@ -39,5 +39,8 @@ bool trouble_parse(const char *record, size_t len, struct trouble *ret);
  */
 typedef void (*disk_fn)(const char *disk, uint64_t dev, bool whole, void *arg);
 int trouble_disks(const char *controller, disk_fn fn, void *arg);
+
+/* ... and those of a PCI device; 0: it is no NVMe drive. */
+int trouble_pci_disks(const char *address, disk_fn fn, void *arg);
 
 #endif

@@ -195,3 +195,22 @@ int trouble_disks(const char *controller, disk_fn fn, void *arg)
 		closedir(dir);
 	return found;
 }
+
+int trouble_pci_disks(const char *address, disk_fn fn, void *arg)
+{
+	char path[96];
+	struct dirent *e;
+	int found = 0;
+	DIR *dir;
+
+	if (strchr(address, '/') || address[0] == '.' || strlen(address) > 16)
+		return 0;
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/nvme", address);
+	dir = opendir(path);
+	while (dir && !found && (e = readdir(dir))) /* a function has one controller */
+		if (starts_with(e->d_name, "nvme"))
+			found = trouble_disks(e->d_name, fn, arg);
+	if (dir)
+		closedir(dir);
+	return found;
+}

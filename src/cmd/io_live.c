@@ -161,6 +161,19 @@ static void json_code(struct json *j, const struct live *l, const struct held *h
 	json_close(j, '}');
 }
 
+/* Only with an IOMMU is there one. */
+static void put_iova(struct json *j, const struct lineage_event *e)
+{
+	if (!e->iova_bytes)
+		return;
+	json_u64(j, "iova", e->iova);
+	json_u64(j, "iova_bytes", e->iova_bytes);
+	if (e->unmap_ns)
+		json_u64(j, "unmap_ns", e->unmap_ns);
+	else
+		json_null(j, "unmap_ns");
+}
+
 static void show_json(struct live *l, const struct held *h, const char *file)
 {
 	const struct lineage_event *e = &h->event;
@@ -192,6 +205,7 @@ static void show_json(struct live *l, const struct held *h, const char *file)
 		json_null(&j, "map_ns");
 	json_u64(&j, "bounced", e->bounced);
 	json_u64(&j, "iommu_maps", e->iommu);
+	put_iova(&j, e);
 	json_u64(&j, "requeues", e->requeues);
 	json_u64(&j, "error", e->error);
 	if (lineage_tells_nvme(l->lineage, e)) {

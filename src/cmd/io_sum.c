@@ -72,6 +72,9 @@ static void add(struct io_sums *s, const struct sum_key *key, const struct linea
 	sum->maps.max_ns = max_u64(sum->maps.max_ns, m->max_ns);
 	sum->maps.bounced += m->bounced;
 	sum->maps.iommu += m->iommu;
+	sum->maps.unmapped += m->unmapped;
+	sum->maps.unmap_ns += m->unmap_ns;
+	sum->maps.unmap_max_ns = max_u64(sum->maps.unmap_max_ns, m->unmap_max_ns);
 	sum->maps.failed += m->failed;
 	for (int i = 0; i < HIST_BUCKETS; i++) {
 		sum->hist[i] += f->hist[i];
@@ -224,6 +227,9 @@ static void maps_json(struct json *j, const struct lineage_maps *m)
 	json_u64(j, "map_failed", m->failed);
 	json_u64(j, "bounced", m->bounced);
 	json_u64(j, "iommu_maps", m->iommu);
+	json_u64(j, "iommu_unmaps", m->unmapped);
+	json_u64(j, "unmap_ns", m->unmap_ns);
+	json_u64(j, "unmap_max_ns", m->unmap_max_ns);
 }
 
 static void row_json(const struct row *r)

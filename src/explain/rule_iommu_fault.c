@@ -6,19 +6,34 @@
 #include "base/util.h"
 #include "explain/measure.h"
 
+/* One of that time, or any. */
+static const struct host_facts *fault_of(const struct facts *f, const struct finding *found)
+{
+	const struct host_facts *any = NULL;
+
+	for (int i = 0; i < f->events; i++) {
+		const struct host_facts *e = &f->event[i];
+
+		if (e->event != HOST_iommu_fault)
+			continue;
+		if (e->at_ns >= found->first_ns && e->first_ns <= found->last_ns)
+			return e;
+		any = any ? any : e;
+	}
+	return any;
+}
+
 bool rule_iommu_fault(const struct facts *f, const struct thread_facts *first, int n,
 		      struct finding *ret)
 {
 	static const struct question q = { .cause = CAUSE_iommu_fault };
-	const struct host_facts *fault = NULL;
+	const struct host_facts *fault;
 	struct measured m;
 	bool found = measure(f, first, n, &q, &m);
 
 	if (found) {
 		measured_finding(f, &q, &m, ret);
-		for (int i = 0; i < f->events && !fault; i++)
-			if (f->event[i].event == HOST_iommu_fault)
-				fault = &f->event[i];
+		fault = fault_of(f, ret);
 		ret->evidence = EVIDENCE_INFERRED;
 		snprintf(ret->title, sizeof(ret->title),
 			 "IOMMU: %.40s was refused its memory while %s waited for it",

@@ -158,28 +158,42 @@ static bool disk_stuck(const struct facts *f, const struct second *s, const stru
 	return false;
 }
 
-static bool device_refused(const struct facts *f, const struct second *s, const struct wait *w)
+/* The number of a disk; others are one of the device, and longer. */
+static bool knows_disk(const struct host_facts *e)
+{
+	return e->obj && e->obj <= UINT32_MAX && strstr(e->name, DEVICE_DISK);
+}
+
+/* `exact`: only a fault of the very disk; else one of a device of that kind, where no more is known of it. */
+static bool device_refused(const struct facts *f, const struct second *s, const struct wait *w,
+			   bool exact)
 {
 	const char *kind = w->verdict.healthy == HEALTHY_gpu ? DEVICE_GPU : DEVICE_DISK;
+	const struct chain *c = &f->chain[w->chain].chain;
+	bool disk = waits_for_disk(&w->verdict);
 
-	if ((w->verdict.healthy != HEALTHY_gpu && !waits_for_disk(&w->verdict)) ||
-	    w->max_ns < FAULT_WAIT_NS)
+	if ((w->verdict.healthy != HEALTHY_gpu && !disk) || w->max_ns < FAULT_WAIT_NS)
 		return false;
 	for (int i = 0; i < f->events; i++) {
 		const struct host_facts *e = &f->event[i];
 
-		if (e->event == HOST_iommu_fault && strstr(e->name, kind) &&
-		    e->at_ns + NEAR_NS >= second_start(s) && e->first_ns <= s->at_ns + NEAR_NS)
+		if (e->event != HOST_iommu_fault || !strstr(e->name, kind) ||
+		    e->at_ns + NEAR_NS < second_start(s) || e->first_ns > s->at_ns + NEAR_NS ||
+		    knows_disk(e) != exact)
+			continue;
+		if (!exact || (disk && e->obj == c->hop[w->verdict.what].obj2))
 			return true;
 	}
 	return false;
 }
 
+/* A disk that was refused its memory cannot answer: that comes first, where it is this disk. */
 static void judge_devices(const struct facts *f, const struct second *s, struct wait *w)
 {
-	enum cause_id cause = disk_stuck(f, s, w)       ? CAUSE_nvme_timeout
-			      : device_refused(f, s, w) ? CAUSE_iommu_fault
-							: CAUSE_none;
+	enum cause_id cause = device_refused(f, s, w, true)    ? CAUSE_iommu_fault
+			      : disk_stuck(f, s, w)            ? CAUSE_nvme_timeout
+			      : device_refused(f, s, w, false) ? CAUSE_iommu_fault
+							       : CAUSE_none;
 
 	if (!cause)
 		return;

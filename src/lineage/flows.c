@@ -61,6 +61,10 @@ static void added_maps(struct lineage_maps *maps, struct lineage_maps *b, struct
 	ret->bounced = since(&maps->bounced, &b->bounced);
 	ret->iommu = since(&maps->iommu, &b->iommu);
 	ret->failed = since(&maps->failed, &b->failed);
+	ret->unmapped = since(&maps->unmapped, &b->unmapped);
+	ret->unmap_ns = since(&maps->unmap_ns, &b->unmap_ns);
+	if (ret->unmapped)
+		ret->unmap_max_ns = __atomic_exchange_n(&maps->unmap_max_ns, 0, __ATOMIC_RELAXED);
 	if (!ret->ns)
 		return;
 	ret->max_ns = __atomic_exchange_n(&maps->max_ns, 0, __ATOMIC_RELAXED);

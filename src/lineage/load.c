@@ -111,11 +111,12 @@ static void choose(struct lineage *l)
 	p->rodata->lineage_issues = l->opts.issue;
 }
 
-#define MAPS 4
+#define MAPS 5
 
 /*
  * Whatever of these is missing costs nothing else: they are attached one by one. A kernel without the second
- * or third has no bounce buffers, or no IOMMU; what the fourth tells shows as requests that are not issued.
+ * or third has no bounce buffers, or no IOMMU; what the fourth tells shows as requests that are not issued;
+ * without the fifth nobody knows how long giving a mapping back takes.
  */
 static void map_programs(struct lineage_probe *p, struct bpf_program *ret[MAPS],
 			 struct bpf_link **ret_link[MAPS])
@@ -124,10 +125,12 @@ static void map_programs(struct lineage_probe *p, struct bpf_program *ret[MAPS],
 	ret[1] = p->progs.lineage_bounced;
 	ret[2] = p->progs.lineage_iommu;
 	ret[3] = p->progs.lineage_map_error;
+	ret[4] = p->progs.lineage_unmap;
 	ret_link[0] = &p->links.lineage_setup;
 	ret_link[1] = &p->links.lineage_bounced;
 	ret_link[2] = &p->links.lineage_iommu;
 	ret_link[3] = &p->links.lineage_map_error;
+	ret_link[4] = &p->links.lineage_unmap;
 }
 
 /* Mapping for DMA: only where there is NVMe does it cost anything, memory too. */
@@ -148,6 +151,7 @@ static void choose_maps(struct lineage *l)
 	if (!l->nvme.there) {
 		bpf_map__set_max_entries(p->maps.lineage_mapped, 1);
 		bpf_map__set_max_entries(p->maps.lineage_maps, 1);
+		bpf_map__set_max_entries(p->maps.lineage_unmapped, 1);
 	}
 }
 

@@ -292,6 +292,7 @@ static void say_signals(const struct report *r, FILE *out)
 		else
 			fprintf(out, "  %s\n", words[i][1]);
 	}
+	report_say_faults(r, out);
 	report_say_maps(r, out);
 	fprintf(out, "  Events that this kernel has no tracepoint for are not seen\n");
 }

@@ -80,7 +80,8 @@ struct report_gpu {
 enum report_verdict {
 	REPORT_NO_STALL, /* nobody waited for storage long enough to matter */
 	REPORT_ERRORS, /* requests failed */
-	REPORT_STUCK, /* requests took ten seconds or more, or had to be given to the disk again */
+	REPORT_STUCK, /* requests took ten seconds or more, or had to be given to the disk again, or the
+			 disk was refused its memory meanwhile */
 	REPORT_DISK_SLOW, /* the disk took long for each request */
 	REPORT_DISK_BUSY, /* it had more to do than it can */
 	REPORT_NEIGHBOUR, /* ... for somebody else */
@@ -95,6 +96,34 @@ struct report_signal {
 };
 
 #define REPORT_SIGNALS 8
+
+/* What is known of whose memory the IOMMU refused. */
+enum report_hit {
+	REPORT_HIT_NONE,
+	REPORT_HIT_UNDER_WAY, /* slow or failed requests of that disk; not proven by the address */
+	REPORT_HIT_ADDRESS, /* the request's own */
+};
+
+extern const char *const report_hit_names[];
+
+#define REPORT_FAULTS 16
+#define REPORT_FAULT_DEVS 32
+
+/* A drive was refused memory, at some time between these. */
+struct report_fault {
+	char device[128], disk[64]; /* disk "": none that is in the report */
+	uint32_t dev[REPORT_FAULT_DEVS]; /* of its disks and partitions */
+	int devs;
+	uint64_t address, from_ns, to_ns, count;
+	enum report_hit hit;
+	uint64_t requests; /* that it may have been */
+	uint64_t parts; /* rows of these that are not their first */
+	/* The longest of these: */
+	struct io_single one;
+	uint32_t pid;
+	uint64_t tag;
+	char op[16], file[512], comm[REPORT_COMM];
+};
 
 struct report {
 	struct window window;
@@ -112,6 +141,9 @@ struct report {
 	struct report_gpu gpu[REPORT_GPUS];
 	int disks, files, waits, owners, tag_count, gpus;
 	struct report_signal signal[REPORT_SIGNALS];
+	struct report_fault fault[REPORT_FAULTS];
+	int faults;
+	uint64_t more_faults; /* that did not fit */
 	uint64_t stall_second
 		[REPORT_SECONDS]; /* ends of the seconds in which the primary wait fell */
 	int stall_seconds;
@@ -167,6 +199,25 @@ void report_add_maps(struct io_maps *to, const struct io_maps *m);
 void report_say_maps(const struct report *r, FILE *out);
 void report_put_maps(struct json *j, const struct report_disk *d);
 void report_put_bounced(struct json *j, const struct report *r);
+
+/* ---- report_fault.c ---- */
+
+/* Is that one of its disks, or a part of one? */
+bool report_fault_has(const struct report_fault *f, uint32_t dev);
+
+/* Is it this request that was refused its memory? */
+enum report_hit report_fault_meets(const struct report_fault *f, const struct io_request_info *q);
+
+/* Takes a request into account; those that are less likely than what it has are passed over. */
+void report_fault_add(struct report_fault *f, const struct io_request_info *q);
+
+void report_find_faults(struct store *s, struct report *r);
+
+/* Of a disk: the one of which most is known, and how many there were; NULL: none. */
+const struct report_fault *report_fault_of(const struct report *r, uint32_t dev,
+					   uint64_t *ret_count);
+void report_say_faults(const struct report *r, FILE *out);
+void report_put_faults(struct json *j, const struct report *r);
 
 /* The primary cause in one sentence. */
 void report_cause(const struct report *r, char *dst, size_t cap);

@@ -94,6 +94,12 @@ static void put_worst(struct json *j, const struct report *r)
 		json_null(j, "map_ns");
 	json_u64(j, "bounced", q->bounced);
 	json_u64(j, "iommu_maps", q->iommu);
+	if (q->iova_bytes) {
+		json_u64(j, "iova", q->iova);
+		json_u64(j, "iova_bytes", q->iova_bytes);
+	}
+	if (q->unmap_ns)
+		json_u64(j, "unmap_ns", q->unmap_ns);
 	put_told(j, "nvme_status", q->nvme_status);
 	put_told(j, "nvme_retries", q->nvme_retries);
 	json_close(j, '}');
@@ -209,6 +215,7 @@ void report_json(const struct report *r, FILE *out)
 		json_u64(&j, r->signal[i].event, r->signal[i].count);
 	json_close(&j, '}');
 	report_put_bounced(&j, r);
+	report_put_faults(&j, r);
 	json_open(&j, "actions", '[');
 	for (int i = 0; report_action(r, i, text, sizeof(text)); i++)
 		json_str(&j, NULL, text);

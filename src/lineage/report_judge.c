@@ -136,15 +136,27 @@ static bool is_stall(const struct report *r)
 		(double)lost >= STALL_MOST_SHARE * (double)whole);
 }
 
+/* The IOMMU refused the disk of the stall its memory, so often; NULL: it did not. */
+static const struct report_fault *refused(const struct report *r, uint64_t *ret_count)
+{
+	*ret_count = 0;
+	return r->primary_disk < 0 ? NULL : report_fault_of(r, disk_at(r)->dev, ret_count);
+}
+
 static enum report_verdict judge(struct report *r, const struct report_wait *w)
 {
 	const struct report_disk *d = disk_at(r);
-	uint64_t max_ns;
+	const struct report_fault *fault;
+	uint64_t max_ns, count;
 
 	if (d->read.errors + d->write.errors)
 		return REPORT_ERRORS;
 	if (d->dev && (d->stalled.max_ns >= STUCK_NS || happened(r, "disk_slow") ||
 		       happened(r, "disk_timeout") || happened(r, "disk_reset")))
+		return REPORT_STUCK;
+	fault = refused(r, &count); /* and one of the requests it may have hit is as long as that */
+	if (fault && fault->hit != REPORT_HIT_NONE &&
+	    (double)fault->one.total_ns >= SLOW_SHARE * (double)r->group_max_ns)
 		return REPORT_STUCK;
 	if (!d->stalled.timed)
 		return REPORT_BEFORE_DISK;
@@ -225,6 +237,7 @@ void report_judge(struct store *s, struct report *r)
 	r->primary_file = r->primary_disk = r->neighbour = -1;
 	r->verdict = REPORT_NO_STALL;
 	(void)store_each_io_request(s, r->window, 1, on_failed, r);
+	report_find_faults(s, r);
 	if (!w || !is_stall(r)) {
 		r->primary = -1;
 		look_at_signals(s, r);
@@ -259,6 +272,32 @@ static uint64_t quantile(const struct report_sum *s, double q)
 	return min_u64(hist_quantile(s->hist, q), s->max_ns);
 }
 
+/* What a disk that was stuck or failed did, and why where that is known. */
+static void say_trouble(const struct report *r, char *dst, size_t cap)
+{
+	const struct report_disk *d = disk_at(r);
+	uint64_t timeouts = happened(r, "disk_timeout"), resets = happened(r, "disk_reset"), count;
+	const struct report_fault *fault = refused(r, &count);
+	char max[UNITS_CAP], why[160] = "";
+
+	if (fault)
+		snprintf(why, sizeof(why),
+			 "the IOMMU refused %.60s its memory %" PRIu64 " times, at 0x%" PRIx64 ": ",
+			 d->name, count, fault->address);
+	format_ns(max, sizeof(max), d->stalled.max_ns);
+	if (r->verdict == REPORT_ERRORS)
+		snprintf(dst, cap, "%s%" PRIu64 " requests failed on %s", why,
+			 d->read.errors + d->write.errors, d->name);
+	else if (timeouts || resets)
+		snprintf(dst, cap,
+			 "%s%s did not answer: its driver gave up %" PRIu64
+			 " requests and reset it %" PRIu64 " times; the longest took %s",
+			 why, d->name, timeouts, resets, max);
+	else
+		snprintf(dst, cap, "%srequests stuck on %s: the longest took %s", why, d->name,
+			 max);
+}
+
 void report_cause(const struct report *r, char *dst, size_t cap)
 {
 	const struct report_disk *d = disk_at(r);
@@ -275,19 +314,8 @@ void report_cause(const struct report *r, char *dst, size_t cap)
 		snprintf(dst, cap, "none: no thread that feeds a GPU waited long for storage");
 		return;
 	case REPORT_ERRORS:
-		snprintf(dst, cap, "%" PRIu64 " requests failed on %s",
-			 d->read.errors + d->write.errors, disk);
-		return;
 	case REPORT_STUCK:
-		if (happened(r, "disk_timeout") || happened(r, "disk_reset"))
-			snprintf(dst, cap,
-				 "%s did not answer: its driver gave up %" PRIu64
-				 " requests and reset it %" PRIu64 " times; the longest took %s",
-				 disk, happened(r, "disk_timeout"), happened(r, "disk_reset"),
-				 format_ns(max, sizeof(max), d->stalled.max_ns));
-		else
-			snprintf(dst, cap, "requests stuck on %s: the longest took %s", disk,
-				 format_ns(max, sizeof(max), d->stalled.max_ns));
+		say_trouble(r, dst, cap);
 		return;
 	case REPORT_DISK_SLOW:
 		snprintf(dst, cap, "%s is slow: a request of this file took up to %s, p99 %s", disk,
@@ -346,11 +374,22 @@ bool report_action(const struct report *r, int n, char *dst, size_t cap)
 {
 	const char *disk = disk_name(r), *file = r->primary < 0 ? "" : file_name(r);
 	const struct report_wait *w = r->primary < 0 ? NULL : &r->wait[r->primary];
-	bool writes = w && is_write(w);
+	bool writes = w && is_write(w), failed;
+	uint64_t count;
 
 	if (!w)
 		return false;
-	if (n == 0 && (r->verdict == REPORT_ERRORS || r->verdict == REPORT_STUCK)) {
+	failed = r->verdict == REPORT_ERRORS || r->verdict == REPORT_STUCK;
+	if (failed && refused(r, &count) && n-- == 0) {
+		snprintf(
+			dst, cap,
+			"find out why the IOMMU refuses %s its memory: `dmesg | grep -iE "
+			"'DMAR|AMD-Vi|iommu|nvme'`; a driver that gives memory back while the drive "
+			"still uses it, or the drive's firmware: update both",
+			disk);
+		return true;
+	}
+	if (n == 0 && failed) {
 		snprintf(
 			dst, cap,
 			"check the health of %s: `smartctl -a`, `nvme smart-log`, `nvme error-log`, "

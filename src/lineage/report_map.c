@@ -26,6 +26,9 @@ void report_add_maps(struct io_maps *to, const struct io_maps *m)
 	to->failed += m->failed;
 	to->bounced += m->bounced;
 	to->iommu += m->iommu;
+	to->unmapped += m->unmapped;
+	to->unmap_ns += m->unmap_ns;
+	to->unmap_max_ns = max_u64(to->unmap_max_ns, m->unmap_max_ns);
 	for (int i = 0; i < HIST_BUCKETS; i++)
 		to->hist[i] += m->hist[i];
 }
@@ -83,6 +86,12 @@ static void say_disk(const struct report_disk *d, FILE *out)
 		fprintf(out, ", %.1f mappings of the IOMMU a request",
 			(double)m.iommu / (double)m.mapped);
 	putc('\n', out);
+	if (m.unmapped)
+		fprintf(out,
+			"  IOMMU unmapping on %s: %" PRIu64 " requests gave theirs back, %s each "
+			"at most, max %s\n",
+			d->name, m.unmapped, format_ns(p50, sizeof(p50), m.unmap_ns / m.unmapped),
+			format_ns(max, sizeof(max), m.unmap_max_ns));
 	if (m.failed)
 		fprintf(out,
 			"  %" PRIu64 " requests of %s could not be mapped at first, or at all\n",
@@ -163,6 +172,9 @@ void report_put_maps(struct json *j, const struct report_disk *d)
 		json_u64(j, "failed", m.failed);
 		json_u64(j, "bounced_bytes", m.bounced);
 		json_u64(j, "iommu_maps", m.iommu);
+		json_u64(j, "iommu_unmaps", m.unmapped);
+		json_u64(j, "unmap_ns", m.unmap_ns);
+		json_u64(j, "unmap_max_ns", m.unmap_max_ns);
 	}
 	json_close(j, '}');
 }

@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "store/store_int.h"
 
-#define SCHEMA_VERSION 6
+#define SCHEMA_VERSION 7
 
 void store_forget(struct store *s)
 {

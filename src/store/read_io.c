@@ -44,6 +44,9 @@ static int io_second_row(sqlite3_stmt *stmt, void *arg)
 				.failed = column_u64(stmt, 29),
 				.bounced = column_u64(stmt, 30),
 				.iommu = column_u64(stmt, 31),
+				.unmapped = column_u64(stmt, 32),
+				.unmap_ns = column_u64(stmt, 33),
+				.unmap_max_ns = column_u64(stmt, 34),
 			},
 		},
 	};
@@ -62,16 +65,16 @@ int store_each_io_second(struct store *s, struct window w,
 {
 	struct to to = { (void *)fn, arg };
 	sqlite3_stmt *stmt;
-	int err =
-		store_query(s,
-			    "SELECT at_ns, dev, d.text, op, class, fs, fs_dev, ino, gen, f.text,"
-			    " owner, pid, c.text, tag, readahead, requests, merged, bytes, timed,"
-			    " total_ns, max_ns, slow, errors, requeues, hist, mapped, map_ns,"
-			    " map_max_ns, map_hist, map_failed, bounced, iommu_maps FROM io_second"
-			    " LEFT JOIN string d ON d.id=disk LEFT JOIN string f ON f.id=file"
-			    " LEFT JOIN string c ON c.id=comm"
-			    " WHERE at_ns > ?1 AND at_ns <= ?2 ORDER BY at_ns, io_second.rowid",
-			    w, &stmt);
+	int err = store_query(s,
+			      "SELECT at_ns, dev, d.text, op, class, fs, fs_dev, ino, gen, f.text,"
+			      " owner, pid, c.text, tag, readahead, requests, merged, bytes, timed,"
+			      " total_ns, max_ns, slow, errors, requeues, hist, mapped, map_ns,"
+			      " map_max_ns, map_hist, map_failed, bounced, iommu_maps,"
+			      " iommu_unmaps, unmap_ns, unmap_max_ns FROM io_second"
+			      " LEFT JOIN string d ON d.id=disk LEFT JOIN string f ON f.id=file"
+			      " LEFT JOIN string c ON c.id=comm"
+			      " WHERE at_ns > ?1 AND at_ns <= ?2 ORDER BY at_ns, io_second.rowid",
+			      w, &stmt);
 
 	return err ? err : store_rows(s, stmt, io_second_row, &to);
 }
@@ -122,6 +125,9 @@ static int io_request_row(sqlite3_stmt *stmt, void *arg)
 			.iommu = column_u32(stmt, 30),
 			.nvme_status = told(stmt, 31),
 			.nvme_retries = told(stmt, 32),
+			.iova = column_bits(stmt, 33),
+			.iova_bytes = column_u32(stmt, 34),
+			.unmap_ns = column_u32(stmt, 35),
 		},
 	};
 	struct to *to = arg;
@@ -140,7 +146,7 @@ int store_each_io_request(struct store *s, struct window w, int limit,
 		" rq_tag, op, flags, sector, bytes, class, fs_dev, ino, gen, f.text,"
 		" file_offset, owner, pid, tid, c.text, submitter_pid, submitter_tid,"
 		" tag, requeues, error, map_ns, bounced, iommu_maps, nvme_status,"
-		" nvme_retries FROM io_request"
+		" nvme_retries, iova, iova_bytes, unmap_ns FROM io_request"
 		" LEFT JOIN string d ON d.id=disk LEFT JOIN string f ON f.id=file"
 		" LEFT JOIN string c ON c.id=comm"
 		" WHERE done_ns > ?1 AND done_ns <= ?2"

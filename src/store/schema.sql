@@ -469,11 +469,11 @@ CREATE TABLE rank_env(
 CREATE TABLE host_event(
 	run INTEGER NOT NULL REFERENCES run(id),
 	at_ns INTEGER NOT NULL, -- the last of them
-	first_ns INTEGER NOT NULL,
+	first_ns INTEGER NOT NULL, -- of the kernel's log: since then
 	event TEXT NOT NULL,
 	pid INTEGER NOT NULL,
 	comm INTEGER NOT NULL REFERENCES string(id),
-	obj INTEGER NOT NULL,
+	obj INTEGER NOT NULL, -- of disks, and iommu_fault of an NVMe drive: one row for each part, numbered as io_second.dev
 	name INTEGER NOT NULL REFERENCES string(id), -- of that: the other end, the device
 	cgroup INTEGER NOT NULL REFERENCES string(id), -- '' = not known
 	count INTEGER NOT NULL,
@@ -750,7 +750,10 @@ CREATE TABLE io_second(
 	map_hist BLOB NOT NULL,
 	map_failed INTEGER NOT NULL, -- could not be mapped, at first or at all
 	bounced INTEGER NOT NULL, -- of bytes: copied through memory that the device can reach (SWIOTLB)
-	iommu_maps INTEGER NOT NULL -- mappings that the IOMMU was given for them
+	iommu_maps INTEGER NOT NULL, -- mappings that the IOMMU was given for them
+	iommu_unmaps INTEGER NOT NULL, -- requests whose mapping was seen to be taken back, in one for each
+	unmap_ns INTEGER NOT NULL, -- of these: from then to the completion, what the flush of the IOMMU took at most
+	unmap_max_ns INTEGER NOT NULL
 );
 CREATE INDEX io_second_at ON io_second(at_ns);
 
@@ -789,7 +792,10 @@ CREATE TABLE io_request(
 	bounced INTEGER NOT NULL, -- of bytes: copied through memory that the device can reach
 	iommu_maps INTEGER NOT NULL, -- of the request: mappings that the IOMMU was given
 	nvme_status INTEGER, -- because & 2: the drive's own status, 0 = fine; NULL: not known
-	nvme_retries INTEGER -- ... and how often its driver had tried again
+	nvme_retries INTEGER, -- ... and how often its driver had tried again
+	iova INTEGER, -- of the request: where the device saw its data when it was first mapped; NULL: no IOMMU
+	iova_bytes INTEGER, -- ... as far as that is in one piece
+	unmap_ns INTEGER -- ... and giving the mapping back took at most that; NULL: not seen
 );
 CREATE INDEX io_request_done ON io_request(done_ns);
 

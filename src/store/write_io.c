@@ -43,7 +43,19 @@ int store_io_second(struct store *s, uint64_t at_boot_ns, const struct io_what *
 	row_u64(&r, counts->map.failed);
 	row_u64(&r, counts->map.bounced);
 	row_u64(&r, counts->map.iommu);
+	row_u64(&r, counts->map.unmapped);
+	row_u64(&r, counts->map.unmap_ns);
+	row_u64(&r, counts->map.unmap_max_ns);
 	return row_end(&r, "insert io_second");
+}
+
+/* 0: not known. */
+static void row_known(struct row *r, uint64_t value)
+{
+	if (value)
+		row_u64(r, value);
+	else
+		row_null(r);
 }
 
 int store_io_request(struct store *s, const struct io_what *what, const struct io_single *one)
@@ -53,10 +65,7 @@ int store_io_request(struct store *s, const struct io_what *what, const struct i
 	row_i64(&r, s->run);
 	row_time(&r, one->done_ns);
 	row_u64(&r, one->total_ns);
-	if (one->device_ns)
-		row_u64(&r, one->device_ns);
-	else
-		row_null(&r);
+	row_known(&r, one->device_ns);
 	row_i64(&r, one->because);
 	row_i64(&r, one->part);
 	row_i64(&r, what->dev);
@@ -82,13 +91,16 @@ int store_io_request(struct store *s, const struct io_what *what, const struct i
 	row_bits(&r, what->tag);
 	row_i64(&r, one->requeues);
 	row_i64(&r, one->error);
-	if (one->map_ns)
-		row_u64(&r, one->map_ns);
-	else
-		row_null(&r);
+	row_known(&r, one->map_ns);
 	row_i64(&r, one->bounced);
 	row_i64(&r, one->iommu);
 	row_told(&r, one->nvme_status);
 	row_told(&r, one->nvme_retries);
+	if (one->iova_bytes)
+		row_bits(&r, one->iova);
+	else
+		row_null(&r);
+	row_known(&r, one->iova_bytes);
+	row_known(&r, one->unmap_ns);
 	return row_end(&r, "insert io_request");
 }

@@ -15,6 +15,7 @@ struct io_what {
 /* Mapping for DMA: of NVMe, where it is measured. */
 struct io_maps {
 	uint64_t mapped, ns, max_ns, failed, bounced, iommu;
+	uint64_t unmapped, unmap_ns, unmap_max_ns;
 	uint32_t hist[HIST_BUCKETS];
 };
 struct io_counts {
@@ -33,6 +34,8 @@ struct io_single {
 	int32_t rq_tag;
 	uint32_t map_ns, bounced, iommu; /* map_ns 0: not known */
 	int32_t nvme_status, nvme_retries; /* negative: not known */
+	uint64_t iova;
+	uint32_t iova_bytes, unmap_ns; /* 0: not known, and iova is not */
 };
 int store_io_request(struct store *s, const struct io_what *what, const struct io_single *one);
 

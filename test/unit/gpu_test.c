@@ -264,8 +264,8 @@ TEST(kmsg_hands_over_errors_and_nothing_else)
 	k = kmsg_from(pair[0]);
 	for (size_t i = 0; i < ARRAY_LEN(records); i++)
 		(void)!write(pair[1], records[i], strlen(records[i]));
-	kmsg_poll(k, on_record, &h);
-	kmsg_poll(k, on_record, &h); /* nothing new */
+	CHECK(kmsg_poll(k, on_record, &h));
+	CHECK(kmsg_poll(k, on_record, &h)); /* nothing new */
 	kmsg_close(k);
 	close(pair[1]);
 	CHECK(h.n == 2 && h.records == 4);

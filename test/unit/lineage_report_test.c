@@ -15,6 +15,7 @@ struct story {
 	uint64_t neighbour; /* bytes a second */
 	uint32_t errors;
 	uint64_t map_ns, bounced; /* of each request of its disk, and bytes a second */
+	uint32_t refused; /* the IOMMU refuses this disk its memory; 0: none */
 };
 
 static struct io_what what(uint32_t dev, const char *file, uint32_t pid, uint64_t ino)
@@ -51,6 +52,26 @@ static void map(struct io_counts *c, uint64_t ns, uint64_t bounced)
 	c->map = (struct io_maps){ .mapped = c->timed, .ns = c->timed * ns, .max_ns = ns };
 	c->map.hist[hist_bucket(ns)] = (uint32_t)c->timed;
 	c->map.bounced = bounced;
+}
+
+/* In the fifth second, while a request of the file is under way that has that memory. */
+static int refuse(struct store *s, const struct story *story)
+{
+	struct host_key key = { .event = HOST_iommu_fault, .obj = story->refused };
+	struct host_count count = {
+		.first_ns = 4 * SEC, .last_ns = 5 * SEC, .count = 1, .value = 0xfffe0000
+	};
+	struct io_what own = what(DISK_A, "/data/shard.1", 100, 12);
+	struct io_single one = { .done_ns = 5 * SEC,
+				 .total_ns = story->request_ns,
+				 .bytes = 4096,
+				 .because = 1,
+				 .iova = 0xfffe0000,
+				 .iova_bytes = 4096 };
+
+	CHECK(!store_host_event(s, &key, &count, "0000:00:04.0 (disk)", ""));
+	CHECK(!store_io_request(s, &own, &one));
+	return 0;
 }
 
 static int tell(struct store *s, const struct story *story)
@@ -101,7 +122,7 @@ static int tell(struct store *s, const struct story *story)
 		}
 		CHECK(!store_account(s, at * SEC, &(struct account_row){ .seen = 1 }));
 	}
-	return 0;
+	return story->refused ? refuse(s, story) : 0;
 }
 
 /* *ret is what the report says; also it must not fail to print. */
@@ -156,6 +177,21 @@ VERDICT(report_finds_no_stall_where_nobody_waits, REPORT_NO_STALL, "no thread th
 	.wait_ns = 0)
 VERDICT(report_does_not_blame_the_other_disk, REPORT_DISK_SLOW, "nvme1n1: normal, not involved",
 	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1)
+
+VERDICT(report_blames_the_iommu_that_refused_the_disk_its_memory, REPORT_STUCK,
+	"the IOMMU refused nvme0n1 its memory 1 times, at 0xfffe0000: requests stuck on nvme0n1",
+	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1, .refused = DISK_A)
+VERDICT(report_blames_the_iommu_for_errors_too, REPORT_ERRORS,
+	"at 0xfffe0000: 3 requests failed on nvme0n1", .wait_ns = 900 * MSEC,
+	.request_ns = 500 * MSEC, .requests = 1, .errors = 1, .refused = DISK_A)
+VERDICT(report_advises_where_the_iommu_refuses, REPORT_STUCK,
+	"1. find out why the IOMMU refuses nvme0n1 its memory", .wait_ns = 300 * MSEC,
+	.request_ns = 290 * MSEC, .requests = 1, .refused = DISK_A)
+VERDICT(report_does_not_blame_the_iommu_for_another_disk, REPORT_DISK_SLOW, "nvme0n1 is slow",
+	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1, .refused = DISK_B)
+VERDICT(report_does_not_blame_the_iommu_for_a_short_request, REPORT_DISK_BUSY,
+	"more to do than it can", .wait_ns = 900 * MSEC, .request_ns = 10 * MSEC, .requests = 90,
+	.refused = DISK_A)
 
 VERDICT(report_says_that_mapping_is_well, REPORT_DISK_SLOW, "DMA mapping on nvme0n1: normal, p50 ",
 	.wait_ns = 300 * MSEC, .request_ns = 290 * MSEC, .requests = 1, .map_ns = 3000)

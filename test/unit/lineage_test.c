@@ -191,6 +191,9 @@ static void map(struct lineage_maps *maps, uint32_t n, uint64_t ns, uint64_t bou
 	maps->hist[hist_bucket(ns)] += n;
 	maps->max_ns = max_u64(maps->max_ns, ns);
 	maps->bounced += bounced;
+	maps->unmapped += n;
+	maps->unmap_ns += n * ns / 2;
+	maps->unmap_max_ns = max_u64(maps->unmap_max_ns, ns / 2);
 }
 
 TEST(lineage_flows_tell_what_mapping_took)
@@ -208,12 +211,17 @@ TEST(lineage_flows_tell_what_mapping_took)
 	CHECK_U64(seen.maps.ns, 600);
 	CHECK_U64(seen.maps.max_ns, 200);
 	CHECK_U64(seen.maps.bounced, 8192);
+	CHECK_U64(seen.maps.unmapped, 3);
+	CHECK_U64(seen.maps.unmap_ns, 300);
+	CHECK_U64(seen.maps.unmap_max_ns, 100);
 	count(&shared[7], 2, 1000);
 	map(&maps[7], 2, 100, 0);
 	flows_take(f, on_flow, &seen);
 	CHECK_U64(lineage_mapped(&seen.maps), 2);
 	CHECK_U64(seen.maps.max_ns, 100); /* of the interval, not of all time */
 	CHECK_U64(seen.maps.bounced, 0);
+	CHECK_U64(seen.maps.unmapped, 2);
+	CHECK_U64(seen.maps.unmap_max_ns, 50);
 	count(&shared[7], 1, 1000); /* not measured */
 	flows_take(f, on_flow, &seen);
 	CHECK_U64(lineage_mapped(&seen.maps), 0);
@@ -221,6 +229,7 @@ TEST(lineage_flows_tell_what_mapping_took)
 		flows_take(f, on_flow, &seen);
 	CHECK_U64(maps[7].ns, 0); /* for the next one at this place */
 	CHECK_U64(maps[7].bounced, 0);
+	CHECK_U64(maps[7].unmapped, 0);
 	flows_free(f);
 	free(maps);
 	free(shared);

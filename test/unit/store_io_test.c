@@ -54,6 +54,9 @@ static int check_second(const struct io_second_info *s, void *arg)
 	CHECK_U64(s->counts.map.bounced, 15);
 	CHECK_U64(s->counts.map.iommu, 16);
 	CHECK_U64(s->counts.map.hist[0], 17);
+	CHECK_U64(s->counts.map.unmapped, 18);
+	CHECK_U64(s->counts.map.unmap_ns, 19);
+	CHECK_U64(s->counts.map.unmap_max_ns, 20);
 	++*(int *)arg;
 	return 0;
 }
@@ -61,7 +64,7 @@ static int check_second(const struct io_second_info *s, void *arg)
 STORE_TEST(store_keeps_the_requests_of_a_second_exactly)
 {
 	struct io_counts counts = {
-		1, 2, 3, 4, 5, 6, 7, 8, 9, { 0 }, { 11, 12, 13, 14, 15, 16, { 17 } }
+		1, 2, 3, 4, 5, 6, 7, 8, 9, { 0 }, { 11, 12, 13, 14, 15, 16, 18, 19, 20, { 17 } }
 	};
 	int n = 0;
 
@@ -89,6 +92,8 @@ static int check_request(const struct io_request_info *q, void *arg)
 		CHECK_U64(q->one.map_ns, 0);
 		CHECK(q->one.nvme_status == 0x281);
 		CHECK(q->one.nvme_retries == 5);
+		CHECK_U64(q->one.iova_bytes, 0);
+		CHECK_U64(q->one.unmap_ns, 0);
 	} else {
 		CHECK_U64(q->one.total_ns, 200);
 		CHECK_U64(q->one.device_ns, 150);
@@ -104,6 +109,9 @@ static int check_request(const struct io_request_info *q, void *arg)
 		CHECK_U64(q->one.iommu, 2);
 		CHECK(q->one.nvme_status == -1);
 		CHECK(q->one.nvme_retries == -1);
+		CHECK_U64(q->one.iova, UINT64_MAX - 4095);
+		CHECK_U64(q->one.iova_bytes, 4096);
+		CHECK_U64(q->one.unmap_ns, 77);
 	}
 	++*n;
 	return 0;
@@ -123,7 +131,10 @@ STORE_TEST(store_keeps_single_requests_the_worst_first)
 				  .bounced = 4096,
 				  .iommu = 2,
 				  .nvme_status = -1,
-				  .nvme_retries = -1 };
+				  .nvme_retries = -1,
+				  .iova = UINT64_MAX - 4095,
+				  .iova_bytes = 4096,
+				  .unmap_ns = 77 };
 	struct io_single failed = {
 		.done_ns = SEC, .total_ns = 1, .error = 10, .nvme_status = 0x281, .nvme_retries = 5
 	};
@@ -137,6 +148,9 @@ STORE_TEST(store_keeps_single_requests_the_worst_first)
 	if (store_each_io_request(store, (struct window){ 0, 0 }, 2, check_request, &n))
 		return 1;
 	CHECK_U64(n, 2);
+	CHECK_STR(trace_ask(store, "SELECT count(*), count(iova), count(iova_bytes),"
+				   " count(unmap_ns) FROM io_request"),
+		  "3|1|1|1");
 	return 0;
 }
 

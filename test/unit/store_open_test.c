@@ -188,7 +188,7 @@ DIR_TEST(store_open_of_another_programs_empty_database_refuses)
 DIR_TEST(store_open_of_a_newer_versions_trace_refuses_and_says_what_to_do)
 {
 	static const enum store_mode modes[] = { STORE_READ, STORE_WRITE };
-	static const char *const versions[] = { "7", "99", "0", "-1" };
+	static const char *const versions[] = { "8", "99", "0", "-1" };
 
 	if (make_trace())
 		return 1;
@@ -206,7 +206,7 @@ DIR_TEST(store_open_of_a_newer_versions_trace_refuses_and_says_what_to_do)
 		if (version[0] > '0')
 			snprintf(text, sizeof(text),
 				 "made by a newer culprit (version %s of the tables, this one knows"
-				 " up to 6): use that one",
+				 " up to 7): use that one",
 				 version);
 		else
 			snprintf(text, sizeof(text), "never was (%s): move it aside", version);

@@ -105,5 +105,9 @@ TEST(trouble_finds_no_disks_of_no_controller)
 
 	CHECK(trouble_disks("nvme4711", count_disk, &n) == 0 && n == 0);
 	CHECK(trouble_disks("..", count_disk, &n) == 0 && n == 0);
+	CHECK(trouble_pci_disks("ffff:ff:1f.7", count_disk, &n) == 0 && n == 0);
+	CHECK(trouble_pci_disks("", count_disk, &n) == 0 && n == 0);
+	CHECK(trouble_pci_disks("../../../class", count_disk, &n) == 0 && n == 0);
+	CHECK(trouble_pci_disks("0000:00:00.0000000000000000000", count_disk, &n) == 0 && n == 0);
 	return 0;
 }
