@@ -225,7 +225,7 @@ static __always_inline bool finish(struct thread *t, struct tally *y, struct spa
 	}
 	if (span->frame)
 		u = usual_of(t, span->op, span->frame->bytes, span->frame->site);
-	else if (unlikely(dur >= slow_ns || drawn(t, span)))
+	else if (dur >= slow_ns || drawn(t, span))
 		u = usual_of(t, span->op, span->blind ? 2 : 0, /* a kind of its own */
 			     (__u64)t->gap_after << 16 | span->aux);
 	/* Where launches may be hidden, nobody knows what a thread that ran has done: waiting is told. */
@@ -381,7 +381,7 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), op = cookie & COOKIE_OP;
 	struct thread *t = caller(cookie);
-	__u32 class = COOKIE_CLASS(cookie), because;
+	__u32 because;
 	struct tally *y;
 
 	if (unlikely(!t || op >= OP_SLOTS))
@@ -394,7 +394,7 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
 	tick_launch(t);
 	if (unlikely(t->depth))
 		drop_dead_frames(t, REG_SP(ctx));
-	if (likely(!t->depth && class != CLASS_EVENT)) {
+	if (likely(!t->depth && COOKIE_CLASS(cookie) != CLASS_EVENT)) {
 		close_gap(t, op);
 		open_gap(t, op);
 		beat(t, op, t->now.ns, 0, launched_in_run(t, ctx, op));
@@ -406,9 +406,9 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
 	y->done++;
 	if (unlikely(t->depth))
 		y->nested++;
-	if (likely(class == CLASS_LAUNCH))
+	if (likely(COOKIE_CLASS(cookie) == CLASS_LAUNCH))
 		count_kernel(t, ctx, cookie);
-	else if (class == CLASS_FILL)
+	else if (COOKIE_CLASS(cookie) == CLASS_FILL)
 		add_bytes(t, ctx, op, y);
 	because = (record_all ? BECAUSE_ALL : 0) | (y->done == 1 ? BECAUSE_FIRST : 0) |
 		  (y->done & (sample_every - 1) ? 0 : BECAUSE_SAMPLED);
@@ -417,7 +417,7 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
 		struct frame *frame = &t->counted;
 		struct span span = { .op = op, .depth = t->depth, .frame = frame, .from = &t->now };
 
-		if (class != CLASS_FILL)
+		if (COOKIE_CLASS(cookie) != CLASS_FILL)
 			frame->bytes = 0;
 		frame->stream = argument(reg, sp, op_args[SLOT(op)].stream);
 		frame->aux = argument(reg, sp, op_args[SLOT(op)].aux);
