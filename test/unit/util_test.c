@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -170,6 +171,16 @@ TEST(boot_time_plus_offset_is_wall_time)
 	double wall = (double)(clock_boot_ns() + (uint64_t)clock_wall_minus_boot());
 
 	CHECK_NEAR(wall, clock_wall_ns(), 1e9);
+	return 0;
+}
+
+TEST(boot_time_is_monotonic_time_and_what_was_slept)
+{
+	struct timespec t;
+
+	CHECK(!clock_gettime(CLOCK_MONOTONIC, &t));
+	CHECK_NEAR((double)t.tv_sec * 1e9 + (double)t.tv_nsec + (double)clock_slept_ns(),
+		   (double)clock_boot_ns(), 1e8);
 	return 0;
 }
 
