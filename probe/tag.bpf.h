@@ -201,29 +201,24 @@ static __always_inline __u64 tag_of_inode(const struct inode *inode)
 	return tag_of_file(&file, BPF_CORE_READ(node, i_generation), inode);
 }
 
-/* Of a thread: its own, else that of its process. 0: none. */
-static __always_inline __u64 tag_of_tid(__u32 tid, __u32 tgid)
+/*
+ * Of a thread: its own, else that of its process. 0: none. `task` may be any number, so that each look at it is a
+ * call: none where nobody has a tag.
+ */
+static __always_inline __u64 tag_of_task(const struct task_struct *task)
 {
 	struct tag_gate *gate = tag_gate();
-	__u32 process = tgid | TAG_OF_PROCESS;
+	__u32 tid, process;
 	__u64 *tag;
 
 	if (!gate || !gate->tasks)
 		return 0;
+	tid = BPF_CORE_READ(task, pid);
+	process = BPF_CORE_READ(task, tgid) | TAG_OF_PROCESS;
 	tag = bpf_map_lookup_elem(&tag_tasks, &tid);
 	if (!tag)
 		tag = bpf_map_lookup_elem(&tag_tasks, &process);
 	return tag ? *tag : 0;
-}
-
-/* `task` may be any number, so that each look at it is a call: none where nobody has a tag. 0: none. */
-static __always_inline __u64 tag_of_task(const struct task_struct *task)
-{
-	struct tag_gate *gate = tag_gate();
-
-	if (!gate || !gate->tasks)
-		return 0;
-	return tag_of_tid(BPF_CORE_READ(task, pid), BPF_CORE_READ(task, tgid));
 }
 
 #endif

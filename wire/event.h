@@ -234,6 +234,10 @@ struct host_key {
 	__u64 obj;
 };
 
+/* What the name of a device ends with in the store, where its kind is known. */
+#define DEVICE_GPU "(GPU)"
+#define DEVICE_DISK "(disk)"
+
 struct host_count {
 	__u64 first_ns, last_ns, count, ns; /* ns: of those with a length */
 	__u64 value; /* bounce, disk_timeout: bytes; iommu_fault: the first address */

@@ -15,6 +15,7 @@
 #include "base/util.h"
 #include "capture/elf_file.h"
 #include "capture/maps.h"
+#include "wire/event.h"
 
 #define NS_PER_S 1000000000ull
 #define PATH_CAP 4096
@@ -62,7 +63,7 @@ void names_pci(const char *address, char *dst, size_t cap)
 		return;
 	class = strtoul(text, NULL, 16) >> 16;
 	if (class == 0x03 || class == 0x01)
-		snprintf(dst, cap, "%s %s", safe, class == 0x03 ? "(GPU)" : "(disk)");
+		snprintf(dst, cap, "%s %s", safe, class == 0x03 ? DEVICE_GPU : DEVICE_DISK);
 }
 
 /* ---- control groups */

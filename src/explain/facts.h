@@ -138,10 +138,6 @@ struct host_facts {
 	uint64_t at_ns, first_ns, obj, count, ns, value;
 };
 
-/* What a device's name ends with, where its kind is known: see capture/names.h. */
-#define DEVICE_GPU "(GPU)"
-#define DEVICE_DISK "(disk)"
-
 /* One pid is known to descend from another. */
 struct descent {
 	uint32_t parent, child;

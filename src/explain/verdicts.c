@@ -158,12 +158,6 @@ static bool disk_stuck(const struct facts *f, const struct second *s, const stru
 	return false;
 }
 
-/* The number of a disk; others are one of the device, and longer. */
-static bool knows_disk(const struct host_facts *e)
-{
-	return e->obj && e->obj <= UINT32_MAX && strstr(e->name, DEVICE_DISK);
-}
-
 /* `exact`: only a fault of the very disk; else one of a device of that kind, where no more is known of it. */
 static bool device_refused(const struct facts *f, const struct second *s, const struct wait *w,
 			   bool exact)
@@ -179,7 +173,7 @@ static bool device_refused(const struct facts *f, const struct second *s, const 
 
 		if (e->event != HOST_iommu_fault || !strstr(e->name, kind) ||
 		    e->at_ns + NEAR_NS < second_start(s) || e->first_ns > s->at_ns + NEAR_NS ||
-		    knows_disk(e) != exact)
+		    store_is_fault_of_disk(e->obj, e->name) != exact)
 			continue;
 		if (!exact || (disk && e->obj == c->hop[w->verdict.what].obj2))
 			return true;

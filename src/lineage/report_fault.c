@@ -116,8 +116,7 @@ static int on_fault(const struct host_event_row *e, void *arg)
 	struct report *r = arg;
 	struct report_fault *f;
 
-	if (!streq(e->event, "iommu_fault") || !e->obj || e->obj > UINT32_MAX ||
-	    !strstr(e->name, "(disk)")) /* only of drives is the disk known */
+	if (!streq(e->event, "iommu_fault") || !store_is_fault_of_disk(e->obj, e->name))
 		return 0;
 	f = fault_of(r, e);
 	if (!f)

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rows out: what happened on the host, how it was, and the incidents. */
+#include <string.h>
+
 #include "store/store_int.h"
+
+bool store_is_fault_of_disk(uint64_t obj, const char *name)
+{
+	return obj && obj <= UINT32_MAX && strstr(name, DEVICE_DISK);
+}
 
 static int host_event_row(sqlite3_stmt *stmt, void *arg)
 {

@@ -485,6 +485,8 @@ struct host_event_row {
 	uint32_t pid;
 	uint64_t at_ns, first_ns, obj, count, ns, value;
 };
+/* Is `obj` of an iommu_fault the number of a disk? Others are one of the device, and longer. */
+bool store_is_fault_of_disk(uint64_t obj, const char *name);
 int store_each_host_event(struct store *s, struct window w,
 			  int (*fn)(const struct host_event_row *, void *), void *arg);
 
