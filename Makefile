@@ -237,7 +237,7 @@ install: all
 
 # ---- benches and the check on a real GPU: libraries linked in, glibc from the machine they run on
 
-$(OUT)/bench/libcudart.so.0: test/bench/null.S
+$(OUT)/bench/libcuda.so.0: test/bench/null.S
 	mkdir -p $(@D)
 	$(call say,AS,$<) $(CC) -shared -nostdlib -o $@ $<
 $(OUT)/bench/%: $(OUT)/test/bench/%.o $(MODS) $(OUT)/assets.o
@@ -249,8 +249,8 @@ $(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
 bench: bench-probe bench-switch bench-python bench-export bench-ingest bench-merge
 bench-merge: $(OUT)/bench/merge_bench
 	$(OUT)/bench/merge_bench $(FILES) $(CALLS)
-bench-probe: $(OUT)/bench/probe_bench $(OUT)/bench/libcudart.so.0
-	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcudart.so.0 $(ROUNDS)
+bench-probe: $(OUT)/bench/probe_bench $(OUT)/bench/libcuda.so.0
+	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcuda.so.0 $(ROUNDS)
 bench-switch: $(OUT)/bench/switch_bench
 	$(OUT)/bench/switch_bench $(or $(ROUNDS),11)
 bench-export: $(OUT)/bench/export_bench
@@ -263,12 +263,12 @@ bench-io: all
 	sh test/bench/io $(OUT) $(ROUNDS)
 # What test/gpu/run, test/gpu/overhead and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
-		$(OUT)/bench/libcudart.so.0 sim
+		$(OUT)/bench/libcuda.so.0 sim
 	strip -o $(OUT)/gpu/culprit $(OUT)/culprit
 	strip -o $(OUT)/gpu/probe_bench $(OUT)/bench/probe_bench
 	strip -o $(OUT)/gpu/switch_bench $(OUT)/bench/switch_bench
 	strip $(OUT)/gpu/plain_count
-	cp $(OUT)/bench/libcudart.so.0 $(OUT)/gpu/
+	cp $(OUT)/bench/libcuda.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
 .PHONY: all sim setup setup-test demo test e2e lab vmtest soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean bench-export bench-io bench-ingest samples bench-merge

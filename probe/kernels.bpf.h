@@ -6,6 +6,7 @@
 #include "probe/args.bpf.h"
 #include "probe/cost.bpf.h"
 #include "probe/cstack.bpf.h"
+#include "probe/row.bpf.h"
 #include "wire/kernels.h"
 
 struct {
@@ -49,12 +50,14 @@ static __always_inline __u32 kernel_place(__u32 serial, __u64 handle)
 }
 
 /* A cell other than the first choice, or a new one. */
-static __noinline struct kernel_cell *kernel_find(struct thread *t, __u64 handle, __u32 place)
+static __noinline struct kernel_cell *kernel_find(struct thread *t, __u64 handle)
 {
 	struct kernel_cell *c;
+	__u32 place;
 
 	if (!t)
 		return NULL;
+	place = kernel_place(t->serial, handle);
 	for (__u32 way = 0; way < KERNEL_WAYS; way++) {
 		__u32 i = (place ^ way) & (KERNEL_CELLS - 1);
 
@@ -105,16 +108,29 @@ static __noinline int kernel_pair(struct thread *t, struct pt_regs *ctx, __u64 h
 	return 0;
 }
 
+/* The cell where it is looked for first, if it is that one: mostly. */
+static __always_inline struct kernel_cell *kernel_known(__u32 serial, __u64 handle)
+{
+	__u32 place = kernel_place(serial, handle);
+	struct kernel_cell *c = bpf_map_lookup_elem(&kernel_cells, &place);
+
+	return c && c->serial == serial && c->handle == handle ? c : NULL;
+}
+
+static __always_inline bool kernel_asks_for_site(const struct kernel_cell *c)
+{
+	return !(c->count & (SITE_EVERY - 1));
+}
+
 static __always_inline void count_kernel(struct thread *t, struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 handle = launched(ctx, cookie);
-	__u32 place = kernel_place(t->serial, handle);
-	struct kernel_cell *c = bpf_map_lookup_elem(&kernel_cells, &place);
+	struct kernel_cell *c = kernel_known(t->serial, handle);
 
-	if (unlikely(!c || c->serial != t->serial || c->handle != handle))
-		c = kernel_find(t, handle, place);
+	if (unlikely(!c))
+		c = kernel_find(t, handle);
 	if (likely(c)) {
-		if (unlikely(!(c->count & (SITE_EVERY - 1)))) {
+		if (unlikely(kernel_asks_for_site(c))) {
 			c->site = return_address(ctx);
 			c->flags = cookie & COOKIE_IF_NO_DRIVER ? CELL_STUB : 0;
 		}
@@ -136,6 +152,8 @@ int kernel_stub(struct pt_regs *ctx)
 	count(stubs);
 	if (!t || stopped || launches_hidden())
 		return 0;
+	if (t->in_row)
+		leave_row(t); /* it would not look for it */
 	t->stub = launched(ctx, cookie);
 	t->stub_sp = REG_SP(ctx);
 	t->stub_site = return_address(ctx);

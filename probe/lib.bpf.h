@@ -60,19 +60,25 @@ struct slice {
 /* One CPU's recent history. Written by its own CPU; read by others under their runqueue lock. */
 struct lane {
 	__u64 last_next; /* to notice a switch that was not reported */
+	/* The kernel puts us 8 bytes before the beginning of a cache line: what a launch looks at is on one. */
+	__u64 row_task; /* it has launches in a row, and has not left this CPU since; 0: nobody */
+	__u32 row; /* index into `rows` */
 	__u32 head; /* next slice to write */
 	/* Interrupts, see irq.bpf.h. Numbers are + 1, so that 0 is none. */
-	__u32 irq_depth;
 	__u64 irq_ns; /* spent in interrupts, cumulated */
 	__u64 device_ns; /* of these: not raised by the task that ran, or by ksoftirqd */
 	__u64 irq_start, irq_end; /* of the outermost one that runs; of the last of device_ns */
 	__u64 timer; /* the high-resolution timer's function that runs; 0: none */
 	__u32 irq, irq_last;
+	__u32 irq_depth;
 	__u32 softirq;
 	__u32 untimed[SWITCH_KINDS]; /* switches since one was timed: see cost.bpf.h */
 	__u32 soft_own; /* this softirq was not raised by an interrupt but by the task itself */
+	__u64 line[4];
 	struct slice slice[SLICES];
 };
+
+_Static_assert(sizeof(struct lane) % 64 == 0, "whole cache lines");
 
 /* A piece of time that a thread waited for a CPU, and who had that CPU. */
 struct wait {
@@ -150,8 +156,10 @@ struct thread {
 	 * the beginning of one.)
 	 */
 	__u32 depth;
-	__u32 in_gap; /* a gap is open: it began at `gap` */
-	__u32 run_as; /* STATE_RUN, or what running means at the moment: STATE_GC, STATE_RECLAIM */
+	__u16 in_gap; /* a gap is open: it began at `gap` */
+	__u16 in_row; /* ... and another one may have been since, see row.bpf.h */
+	__u16 again; /* the launch that is looked at is of the same function as the one before */
+	__u16 run_as; /* STATE_RUN, or what running means at the moment: STATE_GC, STATE_RECLAIM */
 	__u32 tape; /* index into `tapes` + 1; 0: none yet, NO_TAPE: none to be had */
 	__u64 beat_head; /* beats begun */
 	__u32 beat_op;

@@ -307,6 +307,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (lane->last_next != (__u64)prev && lane->last_next)
 		count(loss[LOSS_missed_switch]);
 	lane->last_next = (__u64)next;
+	lane->row_task = 0;
 
 	leaves = thread_of(prev);
 	comes = thread_of(next);

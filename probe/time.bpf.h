@@ -3,7 +3,7 @@
 #ifndef PROBE_TIME_BPF_H
 #define PROBE_TIME_BPF_H
 
-#include "probe/sched.bpf.h"
+#include "probe/row.bpf.h"
 
 #define SHORT_NS 50000 /* in so little time the hypervisor takes nothing worth asking for */
 
@@ -130,19 +130,22 @@ static __always_inline void tick(struct thread *t)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
+	if (t->in_row)
+		leave_row(t);
 	count_now(t, task);
 	advance_now(t, task, now_ns());
 }
 
 /*
- * At a launch. The task's own counters are on cache lines of their own: what they have moved by in a
+ * At a launch that is not in a row. The task's own counters are on cache lines of their own: what they have moved by in a
  * short while is told with the next longer one, or the next call of another kind.
  */
-static __always_inline void tick_launch(struct thread *t)
+static __always_inline void tick_launch(struct thread *t, __u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 now = now_ns();
 
+	if (t->in_row)
+		leave_row(t);
 	if (unlikely(now - t->now.ns >= SHORT_NS))
 		count_now(t, task);
 	advance_now(t, task, now);

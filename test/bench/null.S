@@ -12,6 +12,6 @@
 	.size \name, .-\name
 	.endm
 
-	empty cudaLaunchKernel
-	empty cudaStreamSynchronize
+	empty cuLaunchKernel
+	empty cuStreamSynchronize
 	.section .note.GNU-stack, "", @progbits
