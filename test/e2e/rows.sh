@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Launches in a row are counted from a place of their own: nothing of their time, their number or their kernel gets
+# lost, whatever ends the row. Two storms share one CPU, so that it is taken away in the middle of rows.
+# shellcheck source=test/lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+export SIM_LAUNCH_US=1 SIM_KERNEL_US=0
+cpu=$(last_cpu)
+
+waiting taskset -c "$cpu" "$sim/storm" --uneven 2 0 1 20000
+first=$caller
+waiting taskset -c "$cpu" "$sim/storm" 2 0 1 3000
+second=$caller
+trace_with --budget off
+go "$first" "$second"
+ends "$first"
+ends "$second"
+untrace
+
+states=$(sql "SELECT group_concat(name, '+') FROM pragma_table_info('op_second')
+	WHERE name LIKE '%\_ns' ESCAPE '\\' AND name NOT IN ('at_ns', 'total_ns', 'max_ns', 'kernel_ns')")
+
+# of PID COLUMNS CLASS
+of() {
+	sql "SELECT $2 FROM op_second JOIN op ON op.id = op JOIN thread ON thread.id = thread
+		JOIN process ON process.id = process WHERE pid = $1 AND class = '$3'"
+}
+
+for caller in $first $second; do
+	launched=$(sed -n 's/^total //p' "$dir/out.$caller" | tail -n 1)
+	note "$launched launches"
+	at_least "launches" "$launched" 20000
+	is "each is counted" "$(of "$caller" 'sum(calls)' launch)" "$launched"
+	is "each is of its kernel" "$(sql "SELECT sum(launches) FROM kernel_second JOIN kernel ON kernel.id = kernel
+		JOIN process ON process.id = process WHERE pid = $caller")" "$launched"
+	is "as many gaps as calls, but one" "$(of "$caller" 'sum(calls)' gap)" \
+		"$(($(of "$caller" 'sum(calls)' launch) + $(of "$caller" 'sum(calls)' sync) - 1))"
+	is "the states of the gaps are their time" "$(of "$caller" "sum($states) - sum(total_ns)" gap)" 0
+	# The storm runs for three seconds by its own clock; what comes before its first call is not seen.
+	near "gaps and calls are its time, in ms" \
+		"$(($(sql "SELECT sum($states) FROM op_second JOIN thread ON thread.id = thread
+		JOIN process ON process.id = process WHERE pid = $caller") / 1000000))" 3000 2
+	at_least "it waited for the CPU, in ms" "$(($(of "$caller" 'sum(preempted_ns)' gap) / 1000000))" 300
+done
+is "lost" "$(sql "SELECT coalesce(sum(count), 0) FROM loss WHERE reason IN ('no_tally', 'no_kernel', 'no_tape', 'no_entry')")" 0
