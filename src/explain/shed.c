@@ -17,13 +17,13 @@ struct sight {
 	uint64_t ns, launches, brief_ns, brief_count, long_ns;
 };
 
-/* Those of the window. */
+/* Those of the window, to the nearest: of a span that is all in it, each. */
 static uint64_t shed_calls(const struct shed_row *row, struct window w)
 {
 	uint64_t from = max_u64(row->from_ns, w.from_ns), to = min_u64(row->to_ns, w.to_ns);
 
-	return from < to ? (uint64_t)((double)row->calls * (double)(to - from) /
-				      (double)(row->to_ns - row->from_ns))
+	return from < to ? (uint64_t)(0.5 + (double)row->calls * (double)(to - from) /
+						    (double)(row->to_ns - row->from_ns))
 			 : 0;
 }
 
