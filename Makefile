@@ -161,7 +161,7 @@ FUZZ_MODS := $(patsubst %.c,$(OUT)/fuzz/%.o,wire/ops.c \
 	$(wildcard $(addsuffix /*.c,$(addprefix src/,base decode chain rank tenant step native python tag integrity))) \
 	$(addprefix src/store/,hist.c pack.c unpack.c) src/gpu/decode.c src/gpu/xid.c \
 	src/export/proto.c $(addprefix src/lineage/,check.c paths.c) \
-	$(addprefix src/capture/,elf.c elf_file.c elf_symbol.c insn.c maps.c redact.c proc.c host.c \
+	$(addprefix src/capture/,elf.c elf_file.c elf_pointer.c elf_symbol.c frees_site.c insn.c maps.c redact.c proc.c host.c \
 	usdt.c names.c system.c environ.c trouble.c))
 $(OUT)/fuzz/%.o: %.c
 	mkdir -p $(@D)

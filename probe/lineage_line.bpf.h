@@ -79,7 +79,7 @@ static __noinline __u64 line_here(struct sleeper *s, __u32 from, __s64 leave)
 	state = thread_state(l, thread_pointer(task));
 	if (!w || !state)
 		return NO_STACK_no_thread;
-	id = walk_state(w, l, state);
+	id = walk_state(w, l, state, true);
 	s->credit -= bpf_ktime_get_ns() - now;
 	return id;
 }

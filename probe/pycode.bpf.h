@@ -87,16 +87,32 @@ struct met {
 
 #define METS 64
 
+#define STR_TAIL 32
+
+/* The beginning of a string, before 3.12. */
+struct py_str {
+	__s64 len;
+	__u64 hash; /* all ones: not known yet */
+	__u64 state, wide;
+	__u8 text[8]; /* if all characters are ASCII */
+};
+
 struct walk {
 	__u32 owner; /* thread; another one: it took the scratch while we were away */
 	__u16 lost; /* a code object could not be told, */
 	__u16 partly; /* ... or not all of it: a page is not there, and may be the next time */
 	__u32 number; /* of this walk here */
-	__u32 pad;
+	__u32 recalled; /* code objects that were not read, so far: for tests */
+	__u64 when; /* what the memos of this walk must say; 0: none is asked */
+	__u32 keep; /* they may be written */
+	__u32 epoch; /* stack_epoch, for all of this walk */
 	__u64 frame, cframe;
 	__u64 hash;
 	struct window frames;
 	__u8 code[256 + 8]; /* of a code object */
+	struct py_str str; /* what it points to: there is no room on the stack */
+	__u64 tail[8]; /* four of them */
+	__u64 table[6]; /* length, hash, the bytes */
 	struct met met[METS];
 	struct py_code told;
 	struct py_stack out;
@@ -181,40 +197,36 @@ static __always_inline int tell_code(struct walk *w, const struct py_layout *l,
 	return 0;
 }
 
-/* The beginning of a string, before 3.12. */
-struct py_str {
-	__s64 len;
-	__u64 hash; /* all ones: not known yet */
-	__u64 state, wide;
-	__u8 text[8]; /* if all characters are ASCII */
-};
-
 /* What a string says: its hash where it is known, else its length and its end. */
-static __always_inline __u64 mix_str(__u64 h, __u64 str, struct py_str *head)
+static __always_inline __u64 mix_str(struct walk *w, __u64 h, __u64 str)
 {
-	__u64 tail[4] = {}, n;
+	struct py_str *head = &w->str;
+	__u64 *tail = w->tail, n;
 
 	__builtin_memset(head, 0, sizeof(*head));
 	bpf_probe_read_user(head, sizeof(*head), (void *)(str + 16));
 	if (head->hash != ~0ull)
 		return mix(h, head->hash);
+	__builtin_memset(tail, 0, STR_TAIL);
 	n = head->len * (head->state >> 2 & 7);
-	if (n > sizeof(tail)) {
-		str += n - sizeof(tail);
-		n = sizeof(tail);
+	if (n > STR_TAIL) {
+		str += n - STR_TAIL;
+		n = STR_TAIL;
 	}
+	asm volatile("%0 &= 63" : "+r"(n)); /* clang knows, the verifier does not */
 	bpf_probe_read_user(tail, n, (void *)(str + 48));
 	h = mix(mix(h, head->len), tail[0]);
 	return mix(mix(mix(h, tail[1]), tail[2]), tail[3]);
 }
 
 /* What a line table says, by its length and its first 32 bytes. */
-static __always_inline __u64 mix_table(__u64 h, __u64 table)
+static __always_inline __u64 mix_table(struct walk *w, __u64 h, __u64 table)
 {
-	__u64 head[6] = {}; /* length, hash, the bytes */
+	__u64 *head = w->table;
 
+	__builtin_memset(head, 0, sizeof(w->table));
 	/* Behind a short table is something else, or nothing. */
-	if (bpf_probe_read_user(head, sizeof(head), (void *)(table + 16)))
+	if (bpf_probe_read_user(head, sizeof(w->table), (void *)(table + 16)))
 		bpf_probe_read_user(head, 16, (void *)(table + 16));
 	for (int i = 0; i < 4; i++) {
 		__s64 there = (__s64)head[0] - i * 8;
@@ -233,12 +245,11 @@ static __always_inline __u64 mix_table(__u64 h, __u64 table)
  * only: a function of the same name, first line and table has the same text wherever it stands, and
  * every read counts.
  */
-static __always_inline __u64 mix_contents(__u64 h, __u64 name, __u64 file, __u64 table)
+static __always_inline __u64 mix_contents(struct walk *w, __u64 h, __u64 name, __u64 file,
+					  __u64 table)
 {
-	struct py_str head;
-
-	h = mix_table(mix_str(h, name, &head), table);
-	return head.text[0] == '<' ? mix_str(h, file, &head) : h;
+	h = mix_table(w, mix_str(w, h, name), table);
+	return w->str.text[0] == '<' ? mix_str(w, h, file) : h;
 }
 
 /*
@@ -250,12 +261,12 @@ static __always_inline __u32 fingerprint(struct walk *w, const struct py_layout 
 	__u64 name = CODE_U64(w, l, code_name), table = CODE_U64(w, l, code_table);
 	__u64 file = CODE_U64(w, l, code_file), h;
 
-	h = mix(mix(name, table), stack_epoch);
+	h = mix(mix(name, table), w->epoch);
 	h = mix(mix(h, file), CODE_U32(w, l, code_line));
 	if (l->code_version)
 		h = mix(h, CODE_U32(w, l, code_version));
 	else
-		h = mix_contents(h, name, file, table);
+		h = mix_contents(w, h, name, file, table);
 	return (h ^ h >> 32) | 1;
 }
 

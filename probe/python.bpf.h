@@ -9,9 +9,10 @@
 #define WALK_SHARE 128 /* looks at stops take no more than this part of the thread's time, */
 #define WALK_BURST_NS 2000000 /* ... but so much at once */
 
-static __always_inline __u64 walk_counted(struct walk *w, const struct py_layout *l, __u64 state)
+static __always_inline __u64 walk_counted(struct walk *w, const struct py_layout *l, __u64 state,
+					  bool own)
 {
-	__u64 id = walk_state(w, l, state);
+	__u64 id = walk_state(w, l, state, own);
 
 	if (id == NO_STACK_lost)
 		count(loss[LOSS_no_news]);
@@ -38,7 +39,7 @@ static __always_inline __u64 current_stack(__u32 from)
 	state = thread_state(l, thread_pointer(task));
 	if (!w || !state)
 		return NO_STACK_no_thread;
-	state = walk_counted(w, l, state);
+	state = walk_counted(w, l, state, true);
 	spend(stack_ns, start);
 	return state;
 }
@@ -58,6 +59,19 @@ static __always_inline bool collects(struct task_struct *task)
 	bpf_probe_read_user(&collecting, sizeof(collecting),
 			    (void *)(user_u64(state + PY_THREAD_INTERP) + l->gc_collecting));
 	return collecting == 1;
+}
+
+/* The interpreter is about to free a code object: its address says nothing from here on. */
+SEC("uprobe")
+int code_freed(struct pt_regs *ctx)
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	struct py_layout *l = bpf_map_lookup_elem(&pythons, &pid);
+
+	count(code_frees);
+	if (l)
+		__sync_fetch_and_add(&l->frees, 1);
+	return 0;
 }
 
 /* ---- at a stop ---- */
@@ -85,7 +99,7 @@ static __always_inline void look_at_holder(struct stop *stop, struct walk *w,
 	if (locked != 1 || !holder || holder == own_state)
 		return;
 	stop->holder = user_u64(holder + l->ts_thread);
-	stop->holder_stack = walk_counted(w, l, holder);
+	stop->holder_stack = walk_counted(w, l, holder, false);
 }
 
 /* Where the current thread, which is about to leave the CPU, stops. */
@@ -112,7 +126,7 @@ static __noinline int look_at_stop(struct thread *t, __u64 now)
 		return 0;
 	}
 	state = thread_state(l, thread_pointer(task));
-	t->stop.stack = state ? walk_counted(w, l, state) : NO_STACK_no_thread;
+	t->stop.stack = state ? walk_counted(w, l, state, true) : NO_STACK_no_thread;
 	if (state && l->gil && t->stop.state == STATE_FUTEX && t->stop.obj - l->gil < l->gil_size)
 		look_at_holder(&t->stop, w, l, state);
 	t->walk_credit -= now_ns() - now;

@@ -7,7 +7,7 @@
 #ifndef PROBE_PYWALK_BPF_H
 #define PROBE_PYWALK_BPF_H
 
-#include "probe/pycode.bpf.h"
+#include "probe/pymemo.bpf.h"
 
 #define PY_3_10 0x30a
 #define PY_3_11 0x30b
@@ -113,18 +113,26 @@ static __always_inline __u8 *look_at_frame(struct walk *w, const struct py_layou
 }
 
 /* Fingerprint and first traceable line of a code object, once per walk. NULL: not readable. */
-static __always_inline struct met *meet(struct walk *w, const struct py_layout *l, __u64 addr)
+static __always_inline struct met *meet(struct walk *w, const struct py_layout *l, __u32 owner,
+					__u64 addr)
 {
 	struct met *m = &w->met[addr * 0x9e3779b97f4a7c15ull >> 58];
+	__u64 what = 0;
 
 	if (m->code == addr && m->walk == w->number)
 		return m;
-	if (bpf_probe_read_user(w->code, l->code_size & 255, (void *)(addr + l->code_from)))
-		return NULL;
+	if (!recall_code(w, addr, &what)) {
+		if (bpf_probe_read_user(w->code, l->code_size & 255, (void *)(addr + l->code_from)))
+			return NULL;
+		if (l->code_traceable)
+			what = CODE_U32(w, l, code_traceable);
+		what |= (__u64)fingerprint(w, l) << 32;
+		keep_code(w, l, owner, addr, what);
+	}
 	m->code = addr;
 	m->walk = w->number;
-	m->traceable = l->code_traceable ? (__s32)CODE_U32(w, l, code_traceable) : 0;
-	m->fp = fingerprint(w, l);
+	m->traceable = (__s32)what;
+	m->fp = what >> 32;
 	return m;
 }
 
@@ -160,7 +168,7 @@ static long walk_frame(__u32 i, struct walking *k)
 	if (!code || code == l->none)
 		return 0;
 	lasti = last_instruction(l, FRAME_U64(raw, l, frame_instr), code);
-	met = meet(w, l, code);
+	met = meet(w, l, k->owner, code);
 	if (!met) {
 		w->out.flags |= PY_STACK_BROKEN;
 		w->partly = 1;
@@ -187,8 +195,11 @@ static long tell_frame(__u32 i, struct walking *k)
 	if (!key.fp || bpf_map_lookup_elem(&seen_codes, &key))
 		return 0;
 	if (bpf_probe_read_user(w->code, l->code_size & 255, (void *)(key.code + l->code_from)) ||
-	    fingerprint(w, l) != key.fp || tell_code(w, l, &key))
+	    fingerprint(w, l) != key.fp || tell_code(w, l, &key)) {
+		/* A string has got its hash meanwhile, perhaps: the next walk looks anew. */
+		forget_code(w, key.code);
 		w->lost = 1;
+	}
 	return w->lost ? 1 : 0; /* in words that the verifier understands */
 }
 
@@ -218,8 +229,11 @@ static __always_inline __u64 walked(struct walking *k)
 	return id;
 }
 
-/* The frames of one thread state of the current process; NO_STACK_lost: the ring was full, mostly. */
-static __noinline __u64 walk_state(struct walk *w, const struct py_layout *l, __u64 state)
+/*
+ * The frames of one thread state of the current process; `own`: that of the current thread, so that they
+ * stand still. NO_STACK_lost: the ring was full, mostly.
+ */
+static __noinline __u64 walk_state(struct walk *w, const struct py_layout *l, __u64 state, bool own)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct walking k = { .w = w, .l = l, .owner = pid_tgid };
@@ -230,6 +244,9 @@ static __noinline __u64 walk_state(struct walk *w, const struct py_layout *l, __
 	w->number++;
 	w->lost = w->partly = 0;
 	w->frames.len = 0;
+	w->when = memo_time(l);
+	w->keep = own;
+	w->epoch = stack_epoch;
 	w->hash = l->generation;
 	w->out.kind = NEWS_stack;
 	w->out.pid = pid_tgid >> 32;
@@ -269,6 +286,8 @@ static __always_inline void inherit_python(struct task_struct *parent, struct ta
 		return;
 	copy = *l;
 	copy.generation = (__sync_fetch_and_add(&generations, 1) + 1) | 1u << 31;
+	copy.frees = 0;
+	copy.watched = PY_NOT_WATCHED;
 	bpf_map_update_elem(&pythons, &to, &copy, BPF_ANY);
 	__sync_fetch_and_add(&layouts, 1);
 }

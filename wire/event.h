@@ -390,6 +390,7 @@ struct stats {
 	__u64 stepped; /* hits on single-stepped sites, for the cost */
 	__u64 late; /* launches that came while the probes were being taken off: not counted */
 	__u64 stubs; /* hits on launches of the runtime to learn their kernels, for the cost */
+	__u64 code_frees; /* code objects that Pythons freed under our eyes, for the cost */
 };
 
 /* The attach cookie: the op, and how its site was probed. */

@@ -42,6 +42,7 @@ struct py_layout {
 	__u64 key; /* address of autoTSSkey._key */
 	__u64 none; /* address of None */
 	__u64 gil; /* address of the main interpreter's struct _gil_runtime_state; 0: not known */
+	__u64 code_type; /* address of PyCode_Type, where code objects have no number; 0: not known */
 	__u32 generation; /* of this process: one number per (pid, start); part of every identity */
 	__s32 tsd; /* glibc: TP to specific_1stblock[0].data; musl: TP to the tsd pointer */
 	__u16 tsd_level2; /* glibc: from specific_1stblock to `specific` */
@@ -62,6 +63,14 @@ struct py_layout {
 	__u8 skip_owner; /* frames of this owner and above are the interpreter's own */
 	__u8 pad;
 	__u16 gc_collecting; /* PyInterpreterState.gc.collecting; 0: not known */
+	__u32 frees; /* code objects that were freed, each counted before it is */
+	__u32 watched; /* enum py_watched: does that number count? */
+};
+
+enum py_watched {
+	PY_NOT_WATCHED, /* a forked child begins so: the probe is its parent's alone */
+	PY_WATCHED,
+	PY_WATCHED_NO_MORE, /* for good: what was freed meanwhile is not known */
 };
 
 #define PY_THREAD_INTERP 16 /* PyThreadState.interp, in all of them */
@@ -124,7 +133,7 @@ struct c_stack {
 	__u8 data[C_STACK_BYTES]; /* from sp on */
 };
 
-_Static_assert(sizeof(struct py_layout) == 88, "struct py_layout");
+_Static_assert(sizeof(struct py_layout) == 104, "struct py_layout");
 _Static_assert(sizeof(struct py_code) == 72 + PY_NAME_BYTES + PY_FILE_BYTES + PY_TABLE_BYTES,
 	       "code");
 _Static_assert(sizeof(struct py_stack) == 24 + PY_FRAMES * 24, "struct py_stack");

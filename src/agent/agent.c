@@ -288,6 +288,7 @@ static void on_process(struct capture *capture, int pid, void *arg)
 	if (a->pythons)
 		pythons_see(a->pythons, &(struct python_map){ has_python, put_python, capture },
 			    pid);
+	capture_watch_python(capture, pid);
 }
 
 static void on_python(int pid, const char *why_not, void *arg)

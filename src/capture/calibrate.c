@@ -55,8 +55,8 @@ static uint64_t probed(const struct libs_opts *o, bool timed, void (*fn)(void), 
 {
 	struct site site = { .offset = offset, .cookie = OP_CALIBRATE };
 	struct attach count = libs_count_only(o);
-	struct attach entry = { o->mode, o->prog_enter, false };
-	struct attach at_return = { o->mode, o->prog_return, true };
+	struct attach entry = { .mode = o->mode, .prog_fd = o->prog_enter };
+	struct attach at_return = { .mode = o->mode, .prog_fd = o->prog_return, .at_return = true };
 	struct links links = { 0 };
 	struct links *all[] = { &links };
 	uint64_t bare = per_call(fn), with;

@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "capture/calibrate.h"
 #include "capture/capture_int.h"
+#include "capture/frees.h"
 #include "capture/gc.h"
 #include "capture/guard.h"
 #include "capture/kernel.h"
@@ -161,6 +162,7 @@ static void configure(struct capture *c)
 	set_program(p->progs.kernel_stub, true, plain);
 	set_program(p->progs.gc_start, true, plain);
 	set_program(p->progs.gc_done, true, plain);
+	set_program(p->progs.code_freed, true, plain);
 	bpf_program__set_autoattach(p->progs.adopt_threads, false);
 	bpf_program__set_autoattach(p->progs.sample, false);
 	bpf_program__set_autoattach(p->progs.gpu_error, false);
@@ -332,7 +334,7 @@ static void forget_calibration(struct capture *c)
 		if (c->tapes[i].serial)
 			capture_reuse_tape(c, i);
 	take_records(c, NULL, NULL);
-	c->probe->bss->stats.stepped = 0;
+	c->probe->bss->stats.stepped = c->probe->bss->stats.code_frees = 0;
 	c->probe->bss->active = false;
 }
 
@@ -344,6 +346,7 @@ static void yield_files(void *arg)
 
 	libs_yield(c->libs);
 	gc_yield(c->gc);
+	frees_yield(c->frees);
 }
 
 int capture_open(const struct capture_opts *opts, struct capture **ret)
@@ -391,6 +394,8 @@ int capture_open(const struct capture_opts *opts, struct capture **ret)
 	c->libs = libs_new(&libs, on_lib, c);
 	c->gc = gc_new(c->opts.mode, bpf_program__fd(c->probe->progs.gc_start),
 		       bpf_program__fd(c->probe->progs.gc_done));
+	c->frees = frees_new(c->opts.mode, bpf_program__fd(c->probe->progs.code_freed),
+			     bpf_map__fd(c->probe->maps.pythons), &c->probe->bss->stats.code_frees);
 	err = guard_new(yield_files, c, &c->guard);
 	if (err)
 		goto out;
@@ -432,6 +437,14 @@ static void *detach_gc(void *arg)
 	return NULL;
 }
 
+static void *detach_frees(void *arg)
+{
+	struct capture *c = arg;
+
+	frees_stop(c->frees);
+	return NULL;
+}
+
 /* Each waits for the kernel's grace periods; side by side they wait once. */
 static void detach_beside(struct capture *c, int i, void *(*detach)(void *))
 {
@@ -453,6 +466,7 @@ void capture_detach(struct capture *c)
 	c->libs = NULL;
 	detach_beside(c, 0, detach_libs);
 	detach_beside(c, 1, detach_gc);
+	detach_beside(c, 2, detach_frees);
 	capture_stop_sampling(c);
 	if (c->probe)
 		probe__detach(c->probe);
@@ -480,6 +494,7 @@ void capture_close(struct capture *c)
 		return;
 	capture_detach(c);
 	capture_wait_detached(c);
+	frees_free(c->frees);
 	throttle_free(c->throttle);
 	watch_close(c->watch);
 	ring_buffer__free(c->ring);
@@ -562,6 +577,7 @@ int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 		return fail(-errno, "wait for records: %s", strerror(errno));
 	keep_time(c);
 	now = clock_boot_ns();
+	frees_check(c->frees, now);
 	if (c->libs && now >= c->drain_at && (ready.revents || now >= c->rescan_at))
 		look_around(c, now);
 	capture_news(c);

@@ -88,7 +88,7 @@ struct capture_spent {
 	/* On the threads of traced processes: */
 	uint64_t launch_ns, call_ns;
 	uint64_t stepped_ns; /* more, where a site is single-stepped */
-	uint64_t record_ns, stack_ns; /* measured */
+	uint64_t record_ns, stack_ns; /* measured, but for code objects that were freed */
 	uint64_t switch_ns[SWITCH_KINDS]; /* of everybody; one of 64 was measured */
 	uint64_t foreign_ns; /* on threads of processes that nobody asked for */
 	uint64_t uncounted; /* hits on launches that were paid for, but not counted */
@@ -155,6 +155,9 @@ void capture_follow(struct capture *c, uint32_t pid);
 /* From now on the probes walk the Python stacks of the process; forked children inherit that. */
 int capture_put_python(struct capture *c, int pid, const struct py_layout *layout);
 bool capture_has_python(const struct capture *c, int pid);
+
+/* One that was inherited: from now on its walks need to look at a code object once only. */
+void capture_watch_python(struct capture *c, int pid);
 
 /* Hand over what was told of stacks since the last look; capture_poll() does so, too. */
 void capture_news(struct capture *c);

@@ -40,6 +40,7 @@ struct capture {
 	uint64_t history_lost, beats_lost;
 	struct libs *libs;
 	struct gc_probes *gc; /* the interpreters' garbage collectors */
+	struct frees *frees; /* the interpreters' code objects */
 	struct watch *watch;
 	struct throttle *throttle;
 	struct guard *guard;
@@ -55,9 +56,9 @@ struct capture {
 	void *arg, *name_arg;
 	unsigned taken; /* records, in this visit to the ring, */
 	uint64_t take_until; /* ... which ends then */
-	pthread_t detacher[2];
+	pthread_t detacher[3];
 	struct libs *detaching;
-	bool detacher_runs[2];
+	bool detacher_runs[3];
 	bool detached, behind;
 };
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "capture/capture_int.h"
+#include "capture/frees.h"
 
 #define SAMPLE_HZ 99 /* not 100: loops of 10 ms would always be met at the same place */
 #define TAKE_NEWS_NS 50000000ull
@@ -34,10 +35,10 @@ int capture_open_stacks(struct capture *c)
 
 int capture_put_python(struct capture *c, int pid, const struct py_layout *layout)
 {
-	uint32_t key = (uint32_t)pid;
+	int err = frees_put(c->frees, pid, layout);
 
-	if (bpf_map_update_elem(bpf_map__fd(c->probe->maps.pythons), &key, layout, BPF_ANY))
-		return fail(-errno, "no room for its layout: %s", strerror(errno));
+	if (err)
+		return fail_in(err, "no room for its layout");
 	c->probe->bss->layouts++;
 	return 0;
 }
@@ -48,6 +49,11 @@ bool capture_has_python(const struct capture *c, int pid)
 	uint32_t key = (uint32_t)pid;
 
 	return !bpf_map_lookup_elem(bpf_map__fd(c->probe->maps.pythons), &key, &layout);
+}
+
+void capture_watch_python(struct capture *c, int pid)
+{
+	frees_see(c->frees, pid);
 }
 
 void capture_news(struct capture *c)

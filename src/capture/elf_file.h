@@ -35,6 +35,7 @@ struct elf {
 		Elf64_Shdr shdr[CHUNK / sizeof(Elf64_Shdr)];
 		Elf64_Sym sym[CHUNK / sizeof(Elf64_Sym)];
 		Elf64_Dyn dyn[CHUNK / sizeof(Elf64_Dyn)];
+		Elf64_Rela rela[CHUNK / sizeof(Elf64_Rela)];
 		uint32_t word[CHUNK / sizeof(uint32_t)];
 	} buf; /* any table passes through here, a piece at a time */
 };
@@ -66,6 +67,12 @@ int elf_symtabs(struct elf *e, struct symtab *dynsym, struct symtab *symtab);
  * reads however large the file is; through every symbol, also those of .symtab, if `slowly`.
  */
 bool elf_object(struct elf *e, const char *name, bool slowly, Elf64_Sym *ret);
+
+/*
+ * What the pointer at an address will be in a process, less the bias: as the file's relocations say, or
+ * its bytes where there are none. False: the file does not say, or it is 0.
+ */
+bool elf_pointer(struct elf *e, uint64_t addr, uint64_t *ret);
 
 /* A section by its name; it may lie anywhere. */
 bool elf_section(struct elf *e, const char *name, Elf64_Shdr *ret);

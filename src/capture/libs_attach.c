@@ -47,8 +47,10 @@ int lib_sites(int fd, enum op_lib id, struct lib_site ret[OP_COUNT])
 static int attach_timed(const struct libs_opts *o, struct links *to, const char *path,
 			const struct site *sites, size_t n)
 {
-	const struct attach entry = { o->mode, o->prog_enter, false };
-	const struct attach at_return = { o->mode, o->prog_return, true };
+	const struct attach entry = { .mode = o->mode, .prog_fd = o->prog_enter };
+	const struct attach at_return = { .mode = o->mode,
+					  .prog_fd = o->prog_return,
+					  .at_return = true };
 	int err;
 
 	if (o->mode == ATTACH_SESSION)
@@ -64,7 +66,7 @@ struct attach libs_count_only(const struct libs_opts *o)
 	bool as_others = o->mode == ATTACH_PERF || o->count_returns;
 	enum attach_mode mode = as_others ? o->mode : ATTACH_MULTI;
 
-	return (struct attach){ mode, o->prog_count, false };
+	return (struct attach){ .mode = mode, .prog_fd = o->prog_count };
 }
 
 /*
@@ -215,7 +217,7 @@ void libs_update(struct libs *l, struct entry *e)
 void libs_learn_of(const struct libs *l, struct entry *e)
 {
 	enum attach_mode mode = l->opts.mode == ATTACH_PERF ? ATTACH_PERF : ATTACH_MULTI;
-	struct attach how = { mode, l->opts.prog_stub, false };
+	struct attach how = { .mode = mode, .prog_fd = l->opts.prog_stub };
 	struct site site[OP_COUNT];
 	size_t n = 0;
 	char path[64];

@@ -87,6 +87,7 @@ static int link_multi(struct links *links, const struct attach *how, const char 
 		.cookies = (uintptr_t)cookies,
 		.cnt = (uint32_t)n,
 		.multi_flags = how->at_return ? UPROBE_MULTI_RETURN : 0,
+		.pid = (uint32_t)how->pid,
 	};
 	int fd;
 

@@ -47,6 +47,7 @@ struct attach {
 	enum attach_mode mode; /* ATTACH_SESSION: the program was loaded as a session */
 	int prog_fd;
 	bool at_return;
+	int pid; /* the only process; 0: whoever maps the file. Not with ATTACH_PERF. */
 };
 
 /* Attach one program to all sites of the file at path. */

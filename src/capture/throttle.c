@@ -174,6 +174,7 @@ static void measure(struct throttle *t)
 	add_cpus(t);
 	t->spent.stepped_ns += (stats.stepped - t->stats.stepped) * cost->stepped_ns;
 	t->spent.launch_ns += more * each;
+	t->spent.stack_ns += (stats.code_frees - t->stats.code_frees) * each;
 	t->spent.foreign_ns += (stats.foreign - t->stats.foreign) * each;
 	t->spent.uncounted += more;
 	t->stats = stats;

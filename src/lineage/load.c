@@ -180,16 +180,18 @@ static void choose_lines(struct lineage *l)
 {
 	struct lineage_probe *p = l->probe;
 	struct bpf_map *maps[] = { p->maps.pythons,       p->maps.seen_codes, p->maps.seen_stacks,
-				   p->maps.seen_c_stacks, p->maps.news,       p->maps.walks };
+				   p->maps.seen_c_stacks, p->maps.news,       p->maps.walks,
+				   p->maps.memos };
 	struct bpf_program *progs[] = { p->progs.lineage_fork, p->progs.lineage_exec,
 					p->progs.lineage_exit };
 
 	p->rodata->lineage_lines = l->opts.lines;
 	for (size_t i = 0; i < ARRAY_LEN(progs); i++)
 		bpf_program__set_autoload(progs[i], l->opts.lines);
-	if (l->opts.lines)
+	if (l->opts.lines) {
 		bpf_map__set_autocreate(p->maps.seen_c_stacks, false); /* nobody asks for it */
-	else /* older verifiers look at join_line(), too, where nobody calls it */
+		bpf_map__set_max_entries(p->maps.memos, 1); /* nobody watches what is freed */
+	} else /* older verifiers look at join_line(), too, where nobody calls it */
 		bpf_map__set_max_entries(p->maps.lineage_bio_lines, 1);
 	for (size_t i = 0; !l->opts.lines && i < ARRAY_LEN(maps); i++)
 		bpf_map__set_autocreate(maps[i], false);

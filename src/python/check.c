@@ -249,6 +249,7 @@ enum py_found py_check(const struct mem *m, const struct py_module *mod, const s
 	l.version = (uint16_t)version;
 	l.key = mod->runtime + row->key[ARCH_HERE];
 	l.none = mod->none;
+	l.code_type = l.code_version ? 0 : mod->code_type;
 	l.gil_size = GIL_SIZE;
 	l.tsd = tsd->from;
 	l.tsd_level2 = tsd->level2;

@@ -13,12 +13,13 @@
 /* Unsigned offsets that a version does not have are 0: none of those fields is at 0 elsewhere. */
 #define STRINGS_OLD .str_ascii = 48, .str_compact = 72
 #define STRINGS_NEW .str_ascii = 40, .str_compact = 56
+/* Before 3.12 with the object's head, which says whether it is alive: see probe/pymemo.bpf.h. */
 #define CODE_OLD                                                                                   \
-	.code_from = 16, .code_size = 112, .code_line = 40, .code_file = 104, .code_name = 112,    \
+	.code_from = 0, .code_size = 128, .code_line = 40, .code_file = 104, .code_name = 112,     \
 	.code_table = 120
 /* Since 3.11. What is behind co_linetable moves as a block. */
-#define CODE_NEW(line, first_instr)                                                                \
-	.code_from = 48, .code_size = (first_instr)-16 + 4 - 48, .code_line = (line),              \
+#define CODE_NEW(from, line, first_instr)                                                          \
+	.code_from = (from), .code_size = (first_instr)-16 + 4 - (from), .code_line = (line),      \
 	.code_file = 112, .code_name = 128, .code_table = 136, .code_traceable = (first_instr)-16, \
 	.code_first_instr = (first_instr)
 #define FRAME_OLD(lasti)                                                                           \
@@ -63,7 +64,7 @@ static const struct py_row rows[] = {
 		      .cframe_previous = 16,
 		      FRAME_NEW(48, 32, 69),
 		      .frame_entry = 68,
-		      CODE_NEW(72, 184),
+		      CODE_NEW(0, 72, 184),
 		      STRINGS_OLD } },
 	{ .version = 0x30c,
 	  .key = { 1548, 1548 },
@@ -79,7 +80,7 @@ static const struct py_row rows[] = {
 		      .cframe_current = 0,
 		      .cframe_previous = 8,
 		      FRAME_NEW(8, 0, 70),
-		      CODE_NEW(68, 192),
+		      CODE_NEW(48, 68, 192),
 		      .code_version = 92,
 		      STRINGS_NEW } },
 	{ .version = 0x30d,
@@ -95,7 +96,7 @@ static const struct py_row rows[] = {
 		      .ts_thread = 152,
 		      NO_CFRAME,
 		      FRAME_NEW(8, 0, 70),
-		      CODE_NEW(68, 200),
+		      CODE_NEW(48, 68, 200),
 		      .code_version = 92,
 		      STRINGS_NEW } },
 	{ .version = 0x30e,
@@ -110,7 +111,7 @@ static const struct py_row rows[] = {
 		      .ts_thread = 152,
 		      NO_CFRAME,
 		      FRAME_NEW(8, 0, 74),
-		      CODE_NEW(68, 208),
+		      CODE_NEW(48, 68, 208),
 		      .code_version = 92,
 		      STRINGS_NEW } },
 };

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls the GPU from every kind of Python frame there is, and writes down where it was each time.
 
-pystack.py LIBRARY OUTPUT [churn N | deep N | bench DEPTH CALLS | bench_apart DEPTH CALLS | bench_modules DEPTH CALLS |
+pystack.py LIBRARY OUTPUT [churn N | again N | again_forked SECONDS N |
+                           flood N | deep N | bench DEPTH CALLS | bench_apart DEPTH CALLS | bench_modules DEPTH CALLS |
                            become PROGRAM ARGUMENT... | became]
 Each call passes a number; a line of the output is that number and the interpreter's own stack."""
 import asyncio
@@ -24,6 +25,7 @@ held = ctypes.PyDLL(sys.argv[1]).cudaEventSynchronize  # ... or held
 libc = ctypes.CDLL(None)
 out = open(sys.argv[2], "w")
 numbers = itertools.count(1)
+writing = threading.RLock()  # two that write to a file at once lose lines
 
 
 def here():
@@ -34,7 +36,8 @@ def here():
         stack.append([getattr(code, "co_qualname", code.co_name), code.co_filename, frame.f_lineno])
         frame = frame.f_back
     number = next(numbers)
-    out.write(json.dumps([number, stack]) + "\n")
+    with writing:
+        out.write(json.dumps([number, stack]) + "\n")
     return ctypes.c_void_p(number)
 
 
@@ -249,6 +252,57 @@ def churn(n):
         time.sleep(0.0005)  # new stacks a second are limited
 
 
+def again(n):
+    """Functions that stay, called again and again, while others are made and freed beside them."""
+    def beside():
+        for i in range(n, 2 * n):
+            fresh(i)
+            time.sleep(0.001)
+
+    for _ in range(n):
+        recursive(5)
+        closure(1)(2)
+        time.sleep(0.0005)
+    thread = threading.Thread(target=beside)
+    thread.start()
+    for i in range(n):
+        recursive(5)
+        fresh(i)
+        time.sleep(0.001)
+    thread.join()
+    for _ in range(n):
+        recursive(5)
+        closure(1)(2)
+        time.sleep(0.0005)
+
+
+def again_forked(seconds, n):
+    """The same in a child: at once, and when it has been found."""
+    global out
+    out.flush()
+    pid = os.fork()
+    if pid == 0:
+        out = open(sys.argv[2] + ".child", "w")
+        for i in range(n):
+            fresh(i)
+            time.sleep(0.001)
+        print("forked", flush=True)
+        time.sleep(seconds)
+        again(n)
+        out.flush()
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+
+def flood(n):
+    """More code objects made and freed than anybody should watch, for some seconds; then as again()."""
+    end = time.monotonic() + 4
+    while time.monotonic() < end:
+        for _ in range(1000):
+            compile("1", "flood.py", "eval")
+    again(n)
+
+
 def bench(depth, calls):
     """Nanoseconds a call takes, that many frames deep."""
     if depth > 2:
@@ -303,8 +357,8 @@ sys.setrecursionlimit(5000)
 if what != "became":
     print("ready", flush=True)
     sys.stdin.readline()
-{"everything": everything, "churn": churn, "deep": recursive, "bench": bench,
- "bench_apart": bench_apart, "bench_modules": bench_modules, "become": become, "became": became}[what](
+{"everything": everything, "churn": churn, "again": again, "again_forked": again_forked, "flood": flood,
+ "deep": recursive, "bench": bench, "bench_apart": bench_apart, "bench_modules": bench_modules, "become": become, "became": became}[what](
     *(int(word) if word.isdigit() else word for word in given))
 out.flush()
 print("done", flush=True)

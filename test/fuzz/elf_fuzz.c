@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture/elf_file.h"
+#include "capture/frees.h"
 #include "capture/insn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -15,6 +17,22 @@ static void need(bool cond)
 {
 	if (!cond)
 		abort();
+}
+
+/* A pointer in its data, at an address that the last bytes say. */
+static void check_pointer(int fd, const uint8_t *data, size_t len)
+{
+	struct elf *e = calloc(1, sizeof(*e));
+	uint64_t addr = 0, value = 0, offset;
+
+	need(e != NULL);
+	if (len >= sizeof(addr))
+		memcpy(&addr, data + len - sizeof(addr), sizeof(addr));
+	if (!elf_init(e, fd) && elf_pointer(e, addr, &value))
+		need(value != 0);
+	if (!frees_site(fd, 0x1000, 0x1000 + value, &offset))
+		need(offset < len);
+	free(e);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -39,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	need(n < 0 || n == count);
 	if (!elf_build_id(fd, id, sizeof(id)))
 		need(strlen(id) % 2 == 0 && strspn(id, "0123456789abcdef") == strlen(id));
+	check_pointer(fd, data, len);
 	close(fd);
 	return 0;
 }
