@@ -20,8 +20,8 @@ struct {
 } pythons SEC(".maps");
 
 struct code_key {
-	__u64 code;
-	__u32 generation, fp;
+	__u64 code, fp;
+	__u32 generation, pad;
 };
 
 struct {
@@ -78,11 +78,9 @@ struct window {
 
 /* A code object that this walk has met: while it runs it is not freed, so its address is enough. */
 struct met {
-	__u64 code;
-	__u32 fp;
+	__u64 code, fp;
 	__u32 walk; /* walk.number; another one: met by an earlier walk, which says nothing */
 	__s32 traceable;
-	__u32 pad;
 };
 
 #define METS 64
@@ -256,7 +254,7 @@ static __always_inline __u64 mix_contents(struct walk *w, __u64 h, __u64 name, _
  * Tells a code object from another one that had its address before. From 3.12 on each has a number;
  * older ones need a look at what they point to.
  */
-static __always_inline __u32 fingerprint(struct walk *w, const struct py_layout *l)
+static __always_inline __u64 fingerprint(struct walk *w, const struct py_layout *l)
 {
 	__u64 name = CODE_U64(w, l, code_name), table = CODE_U64(w, l, code_table);
 	__u64 file = CODE_U64(w, l, code_file), h;
@@ -267,7 +265,7 @@ static __always_inline __u32 fingerprint(struct walk *w, const struct py_layout 
 		h = mix(h, CODE_U32(w, l, code_version));
 	else
 		h = mix_contents(w, h, name, file, table);
-	return (h ^ h >> 32) | 1;
+	return h | 1;
 }
 
 #endif

@@ -21,7 +21,8 @@
 struct memo {
 	__u64 code;
 	__u64 when; /* generation of the process, and its frees */
-	__u64 what; /* fingerprint, first traceable line */
+	__u64 fp; /* as in struct met, */
+	__u64 traceable;
 	__u64 check; /* of these: where two write at once nobody believes what comes out */
 };
 
@@ -49,41 +50,44 @@ static __always_inline struct memo *memo_of(const struct walk *w, __u64 code)
 	return bpf_map_lookup_elem(&memos, &i);
 }
 
-static __always_inline __u64 memo_check(__u64 code, __u64 when, __u64 what, __u32 epoch)
+static __always_inline __u64 memo_check(const struct walk *w, const struct met *m)
 {
-	return mix(mix(mix(code, when), what), epoch);
+	return mix(mix(mix(mix(m->code, w->when), m->fp), m->traceable), w->epoch);
 }
 
-static __always_inline bool recall_code(struct walk *w, __u64 code, __u64 *ret)
+/* What is known of m->code, into the rest of it. */
+static __always_inline bool recall_code(struct walk *w, struct met *m)
 {
-	const volatile struct memo *m = memo_of(w, code);
-	__u64 what;
+	const volatile struct memo *known = memo_of(w, m->code);
 
-	if (!m || m->code != code || m->when != w->when)
+	if (!known || known->code != m->code || known->when != w->when)
 		return false;
-	what = m->what;
-	if (m->check != memo_check(code, w->when, what, w->epoch))
+	m->fp = known->fp;
+	m->traceable = known->traceable;
+	if (known->check != memo_check(w, m))
 		return false;
 	w->recalled++;
-	*ret = what;
 	return true;
 }
 
 /* What was just read into the scratch, unless somebody else took that meanwhile: he is asked last. */
 static __always_inline void keep_code(struct walk *w, const struct py_layout *l, __u32 owner,
-				      __u64 code, __u64 what)
+				      const struct met *m)
 {
-	volatile struct memo *m = memo_of(w, code);
+	volatile struct memo *kept = memo_of(w, m->code);
 	__u64 references = *(__u64 *)w->code, type = *(__u64 *)(w->code + 8);
-	__u64 when = w->when, check = memo_check(code, when, what, w->epoch);
+	__u64 code = m->code, fp = m->fp, traceable = m->traceable;
+	__u64 when = w->when, check = memo_check(w, m);
 
-	if (!m || !w->keep || !references || references >= REFERENCES_MAX || type != l->code_type ||
-	    *(volatile __u32 *)&w->owner != owner)
+	barrier();
+	if (!kept || !w->keep || !references || references >= REFERENCES_MAX ||
+	    type != l->code_type || *(volatile __u32 *)&w->owner != owner)
 		return;
-	m->code = code;
-	m->when = when;
-	m->what = what;
-	m->check = check;
+	kept->code = code;
+	kept->when = when;
+	kept->fp = fp;
+	kept->traceable = traceable;
+	kept->check = check;
 }
 
 static __always_inline void forget_code(struct walk *w, __u64 code)

@@ -69,7 +69,7 @@ static __always_inline __s32 last_instruction(const struct py_layout *l, __u64 i
 	return l->version == PY_3_10 && lasti > 0 ? lasti * 2 : lasti;
 }
 
-static __always_inline void take_frame(struct walk *w, __u64 code, __u32 fp, __s32 lasti)
+static __always_inline void take_frame(struct walk *w, __u64 code, __u64 fp, __s32 lasti)
 {
 	struct py_frame *f = &w->out.frame[w->out.frames & (PY_FRAMES - 1)];
 
@@ -77,7 +77,8 @@ static __always_inline void take_frame(struct walk *w, __u64 code, __u32 fp, __s
 	f->fp = fp;
 	f->lasti = lasti;
 	f->anchor = 0;
-	w->hash = mix(mix(w->hash, code), (__u64)fp << 32 | (__u32)lasti);
+	f->pad = 0;
+	w->hash = mix(mix(mix(w->hash, code), fp), (__u32)lasti);
 	w->out.frames++;
 }
 
@@ -117,22 +118,19 @@ static __always_inline struct met *meet(struct walk *w, const struct py_layout *
 					__u64 addr)
 {
 	struct met *m = &w->met[addr * 0x9e3779b97f4a7c15ull >> 58];
-	__u64 what = 0;
 
 	if (m->code == addr && m->walk == w->number)
 		return m;
-	if (!recall_code(w, addr, &what)) {
+	m->code = addr;
+	m->walk = 0;
+	if (!recall_code(w, m)) {
 		if (bpf_probe_read_user(w->code, l->code_size & 255, (void *)(addr + l->code_from)))
 			return NULL;
-		if (l->code_traceable)
-			what = CODE_U32(w, l, code_traceable);
-		what |= (__u64)fingerprint(w, l) << 32;
-		keep_code(w, l, owner, addr, what);
+		m->traceable = l->code_traceable ? (__s32)CODE_U32(w, l, code_traceable) : 0;
+		m->fp = fingerprint(w, l);
+		keep_code(w, l, owner, m);
 	}
-	m->code = addr;
 	m->walk = w->number;
-	m->traceable = (__s32)what;
-	m->fp = what >> 32;
 	return m;
 }
 

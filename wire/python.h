@@ -86,25 +86,29 @@ enum news_kind {
 /* A code object, as it was when first met. */
 struct py_code {
 	__u32 kind, pid;
-	__u32 generation, fp;
-	__u64 code;
+	__u32 generation, line; /* co_firstlineno */
+	__u64 code, fp;
 	__u64 table_addr; /* of the table's first byte, for what did not fit */
 	__s64 name_len, file_len; /* in characters; -1: not read */
 	__s64 table_len; /* in bytes; -1: not read */
 	__u32 name_state, file_state; /* the string's state word: kind, compact, ascii */
-	__u32 line; /* co_firstlineno */
-	__u16 version, pad;
+	__u16 version, pad[3];
 	__u8 name[PY_NAME_BYTES], file[PY_FILE_BYTES];
 	__u8 table[PY_TABLE_BYTES]; /* the record ends with the last byte that is there */
 };
 
 struct py_frame {
 	__u64 code;
-	__u32 fp; /* fingerprint: the address alone may be another code object by now */
-	__s32 lasti; /* bytes into the bytecode; negative: before the first instruction */
+	/*
+	 * Fingerprint: the address alone may be another code object by now. As wide as this, for ten
+	 * thousand functions at one address mix up two of 32 bits in one run of a hundred.
+	 */
+	__u64 fp;
 	/* An address inside the C frame of the evaluation loop that ran this frame, if it is the
 	 * outermost of that loop's; else 0. Not part of the stack's identity. */
 	__u64 anchor;
+	__s32 lasti; /* bytes into the bytecode; negative: before the first instruction */
+	__u32 pad;
 };
 
 #define PY_STACK_CUT 1 /* deeper than PY_FRAMES */
@@ -134,9 +138,9 @@ struct c_stack {
 };
 
 _Static_assert(sizeof(struct py_layout) == 104, "struct py_layout");
-_Static_assert(sizeof(struct py_code) == 72 + PY_NAME_BYTES + PY_FILE_BYTES + PY_TABLE_BYTES,
+_Static_assert(sizeof(struct py_code) == 80 + PY_NAME_BYTES + PY_FILE_BYTES + PY_TABLE_BYTES,
 	       "code");
-_Static_assert(sizeof(struct py_stack) == 24 + PY_FRAMES * 24, "struct py_stack");
+_Static_assert(sizeof(struct py_stack) == 24 + PY_FRAMES * 32, "struct py_stack");
 _Static_assert(sizeof(struct c_stack) == 32 + 64 + C_STACK_RETURNS * 8 + C_STACK_BYTES, "c_stack");
 
 #endif

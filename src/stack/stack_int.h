@@ -11,8 +11,8 @@
 
 /* A code object: its address alone may be another one by now. */
 struct code_key {
-	uint64_t code;
-	uint32_t generation, fp;
+	uint64_t code, fp;
+	uint32_t generation, pad;
 };
 
 struct code {
