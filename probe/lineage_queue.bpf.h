@@ -284,7 +284,10 @@ static __always_inline void remember(struct lineage_before *b, const struct foun
 	b->op = op;
 }
 
-/* Any bio. */
+/*
+ * Any bio. True: the line of Python that the current task is at belongs to it; whoever looks at that needs the
+ * stack that this takes.
+ */
 static __noinline int queue_bio(struct lineage_cpu *c, struct bio *bio)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -313,16 +316,15 @@ static __noinline int queue_bio(struct lineage_cpu *c, struct bio *bio)
 	if (fresh)
 		introduce(flow, &f, task);
 	address = number_of(&c->number, bio);
-	if (lineage_lines)
-		keep_line(address,
-			  f.key.owner == LINEAGE_OWNER_fsync ? f.stack : line_of_current());
+	if (lineage_lines && f.key.owner == LINEAGE_OWNER_fsync)
+		keep_line(address, f.stack);
 	account.serial = flow->serial;
 	account.sub_pid = task->tgid;
 	account.sub_tid = task->pid;
 	remember(&c->before, &f, before_op(opf), &account);
 	keep(c, address, bio, f.offset, &account,
 	     f.key.owner == LINEAGE_OWNER_submitter ? tid_behind(task) : f.who.tid);
-	return 0;
+	return f.key.owner != LINEAGE_OWNER_fsync;
 }
 
 /*
@@ -360,8 +362,6 @@ static __always_inline bool as_before(struct lineage_cpu *c, struct bio *bio)
 		return false;
 	offset = GET(kiocb, iocb, ki_pos) + GET(iomap_dio, dio, size) - bio->bi_iter.bi_size;
 	address = number_of(&c->number, bio);
-	if (lineage_lines)
-		keep_line(address, line_of_current());
 	keep(c, address, bio, offset, &account, account.sub_tid);
 	return true;
 }
@@ -375,8 +375,8 @@ int BPF_PROG(lineage_queue, struct bio *bio)
 	if (unlikely(!c || lineage_off || !is_wanted(bio->bi_bdev)))
 		return 0;
 	begin = cost_begin(c->stats.bios++);
-	if (unlikely(!as_before(c, bio)))
-		queue_bio(c, bio);
+	if ((likely(as_before(c, bio)) || queue_bio(c, bio)) && lineage_lines)
+		keep_line(number_of(&c->number, bio), line_of_current());
 	cost_end(c, begin);
 	return 0;
 }
