@@ -69,6 +69,15 @@ struct mapped {
 	__u32 pad;
 };
 
+/* The account of the direct I/O that was queued before on this CPU: mostly, the next one has the same. */
+struct lineage_before {
+	__u64 ino;
+	__u32 dev, fs_dev, gen;
+	__u32 op; /* + 1, and of readahead; 0: there was none, or its work had a tag */
+	__u32 pid, tid;
+	__u32 flow, serial; /* the place of its account, and which use of that */
+};
+
 /* Room for one CPU. Each program has its own: one may interrupt another. */
 struct lineage_cpu {
 	volatile __u64 number; /* block_bio_queue: see number_of() */
@@ -79,6 +88,7 @@ struct lineage_cpu {
 	__u32 pad;
 	__u64 serial; /* of requests that were told */
 	__u64 waking; /* the request that is being completed, if it was told; 0: none */
+	struct lineage_before before;
 	struct lineage_key key;
 	struct lineage_key done_key;
 	struct mapping mapping;
@@ -99,12 +109,12 @@ struct {
 
 static __always_inline __u64 cost_begin(__u64 n)
 {
-	return n & (COST_EVERY - 1) ? 0 : bpf_ktime_get_ns();
+	return likely(n & (COST_EVERY - 1)) ? 0 : bpf_ktime_get_ns();
 }
 
 static __always_inline void cost_end(struct lineage_cpu *c, __u64 begin)
 {
-	if (begin)
+	if (unlikely(begin))
 		c->stats.cost_ns += (bpf_ktime_get_ns() - begin) * COST_EVERY;
 }
 
@@ -224,7 +234,7 @@ static __always_inline struct lineage_slot *slot_of(__u64 bio)
 {
 	struct lineage_slot *slot = slot_at(bio, 0);
 
-	if (slot && slot->bio == bio)
+	if (likely(slot && slot->bio == bio))
 		return slot;
 	slot = slot_at(bio, 1);
 	return slot && slot->bio == bio ? slot : NULL;

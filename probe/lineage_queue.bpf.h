@@ -41,6 +41,27 @@ struct found {
 	__u32 sharer[2];
 };
 
+/* Where what a bio carries is counted, and who submits it. */
+struct account {
+	__u32 index, serial;
+	__u32 sub_pid, sub_tid;
+};
+
+/* What of bi_opf makes a difference; never 0. */
+static __always_inline __u32 before_op(__u32 opf)
+{
+	return ((opf & OP_MASK) |
+		(opf & 1u << bpf_core_enum_value(enum req_flag_bits, __REQ_RAHEAD))) +
+	       1;
+}
+
+static __always_inline bool any_tags(void)
+{
+	struct tag_gate *gate = tag_gate();
+
+	return gate && gate->files | gate->dirs | gate->tasks;
+}
+
 static __always_inline void found_inode(struct found *f, __u64 inode)
 {
 	__u64 sb;
@@ -222,37 +243,59 @@ static __always_inline struct lineage_flow *flow_folded(struct lineage_cpu *c, s
 }
 
 static __always_inline void keep(struct lineage_cpu *c, __u64 address, struct bio *bio,
-				 struct found *f, struct lineage_flow *flow, __u32 index,
-				 struct task_struct *task)
+				 __u64 offset, const struct account *account, __u32 tid)
 {
 	struct lineage_slot *slot = slot_at(address, 0);
 
-	if (slot && slot->bio && slot->bio != address)
+	if (unlikely(slot && slot->bio && slot->bio != address))
 		slot = slot_at(address, 1);
-	if (!slot)
+	if (unlikely(!slot))
 		return;
-	if (slot->bio && slot->bio != address)
+	if (unlikely(slot->bio && slot->bio != address))
 		c->stats.loss[LINEAGE_LOSS_no_slot]++; /* that other one will not be known */
 	slot->bio = address;
 	slot->sector = bio->bi_iter.bi_sector;
 	slot->size = bio->bi_iter.bi_size;
-	slot->offset = f->offset;
+	slot->offset = offset;
 	slot->issue_ns = 0;
 	slot->requeues = 0;
-	slot->flow = index;
-	slot->serial = flow->serial;
-	slot->sub_pid = task->tgid;
-	slot->sub_tid = task->pid;
-	slot->tid = f->key.owner == LINEAGE_OWNER_submitter ? tid_behind(task) : f->who.tid;
+	slot->flow = account->index;
+	slot->serial = account->serial;
+	slot->sub_pid = account->sub_pid;
+	slot->sub_tid = account->sub_tid;
+	slot->tid = tid;
 }
 
-static __always_inline void queue_bio(struct lineage_cpu *c, struct bio *bio)
+/* For what as_before() asks; only of work without a tag, as it does not look for one. */
+static __always_inline void remember(struct lineage_before *b, const struct found *f, __u32 op,
+				     const struct account *account)
+{
+	b->op = 0;
+	if (f->key.class != LINEAGE_direct || f->key.flags & LINEAGE_FOLDED || any_tags())
+		return;
+	b->ino = f->key.ino;
+	b->gen = f->key.gen;
+	b->fs_dev = f->key.fs_dev;
+	b->dev = f->key.dev;
+	b->pid = account->sub_pid;
+	b->tid = account->sub_tid;
+	b->flow = account->index;
+	b->serial = account->serial;
+	b->op = op;
+}
+
+/*
+ * Any bio. True: the line of Python that the current task is at belongs to it; whoever looks at that needs the
+ * stack that this takes.
+ */
+static __noinline int queue_bio(struct lineage_cpu *c, struct bio *bio)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct account account = {};
 	struct lineage_flow *flow;
 	struct found f = {};
 	__u64 address;
-	__u32 index = 0, opf = bio->bi_opf;
+	__u32 opf = bio->bi_opf;
 	bool fresh;
 
 	f.key.dev = bio->bi_bdev->bd_dev;
@@ -261,20 +304,66 @@ static __always_inline void queue_bio(struct lineage_cpu *c, struct bio *bio)
 		f.key.flags |= LINEAGE_READAHEAD;
 	classify(c, &f, bio);
 	find_owner(&f, task, bio->bi_iter.bi_size);
-	flow = flow_of(&f.key, &index, &fresh);
+	flow = flow_of(&f.key, &account.index, &fresh);
 	if (flow && fresh && f.inode)
 		tell_name(&f.key, f.inode);
+	if (!flow) {
+		flow = flow_folded(c, &f, &account.index, &fresh);
+		f.key.flags |= LINEAGE_FOLDED;
+	}
 	if (!flow)
-		flow = flow_folded(c, &f, &index, &fresh);
-	if (!flow)
-		return;
+		return 0;
 	if (fresh)
 		introduce(flow, &f, task);
 	address = number_of(&c->number, bio);
-	if (lineage_lines)
-		keep_line(address,
-			  f.key.owner == LINEAGE_OWNER_fsync ? f.stack : line_of_current());
-	keep(c, address, bio, &f, flow, index, task);
+	if (lineage_lines && f.key.owner == LINEAGE_OWNER_fsync)
+		keep_line(address, f.stack);
+	account.serial = flow->serial;
+	account.sub_pid = task->tgid;
+	account.sub_tid = task->pid;
+	remember(&c->before, &f, before_op(opf), &account);
+	keep(c, address, bio, f.offset, &account,
+	     f.key.owner == LINEAGE_OWNER_submitter ? tid_behind(task) : f.who.tid);
+	return f.key.owner != LINEAGE_OWNER_fsync;
+}
+
+/*
+ * Direct I/O as before: all that makes a key is the same, so that the account need not be looked for. This is
+ * what small requests to a fast disk cost: nothing else comes between the instructions of it, and no other place
+ * of memory is looked at. False: look at it as at any other.
+ */
+static __always_inline bool as_before(struct lineage_cpu *c, struct bio *bio)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const struct lineage_before *b = &c->before;
+	struct account account = { b->flow, b->serial, b->pid, b->tid };
+	__u64 dio, iocb, file, inode, sb, address, offset;
+	struct lineage_flow *flow;
+
+	if (unlikely(b->op != before_op(bio->bi_opf) || b->dev != bio->bi_bdev->bd_dev))
+		return false;
+	if (unlikely(!IS(number_of(&c->number, bio->bi_end_io), iomap_dio_bio_end_io)))
+		return false;
+	if (unlikely(b->tid != (__u32)task->pid || b->pid != (__u32)task->tgid))
+		return false;
+	if (unlikely(task->flags & PF_IO_WORKER || !bio->bi_iter.bi_size || any_tags()))
+		return false;
+	dio = (__u64)bio->bi_private;
+	iocb = (__u64)GET(iomap_dio, dio, iocb);
+	file = (__u64)GET(kiocb, iocb, ki_filp);
+	inode = (__u64)GET(file, file, f_inode);
+	sb = (__u64)GET(inode, inode, i_sb);
+	if (unlikely(b->ino != GET(inode, inode, i_ino) ||
+		     b->gen != GET(inode, inode, i_generation) ||
+		     b->fs_dev != GET(super_block, sb, s_dev)))
+		return false;
+	flow = flow_at(account.index);
+	if (unlikely(!flow || flow->state != FLOW_LIVE || flow->serial != account.serial))
+		return false;
+	offset = GET(kiocb, iocb, ki_pos) + GET(iomap_dio, dio, size) - bio->bi_iter.bi_size;
+	address = number_of(&c->number, bio);
+	keep(c, address, bio, offset, &account, account.sub_tid);
+	return true;
 }
 
 SEC("tp_btf/block_bio_queue")
@@ -283,10 +372,11 @@ int BPF_PROG(lineage_queue, struct bio *bio)
 	struct lineage_cpu *c = lineage_cpu();
 	__u64 begin;
 
-	if (!c || lineage_off || !is_wanted(bio->bi_bdev))
+	if (unlikely(!c || lineage_off || !is_wanted(bio->bi_bdev)))
 		return 0;
 	begin = cost_begin(c->stats.bios++);
-	queue_bio(c, bio);
+	if ((likely(as_before(c, bio)) || queue_bio(c, bio)) && lineage_lines)
+		keep_line(number_of(&c->number, bio), line_of_current());
 	cost_end(c, begin);
 	return 0;
 }
