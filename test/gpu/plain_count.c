@@ -88,7 +88,7 @@ static bool is_wanted(int lib, const struct op *op)
 
 static int on_map(const struct map_line *line, void *arg)
 {
-	struct attach how = { mode, prog, false };
+	struct attach how = { .mode = mode, .prog_fd = prog };
 	struct lib_site found[OP_COUNT];
 	struct site sites[OP_COUNT];
 	char path[64];
