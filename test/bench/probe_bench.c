@@ -157,8 +157,8 @@ static int empty_program(int attach_type)
 static void with_empty(struct child *c, const char *lib, enum attach_mode mode, bool timed,
 		       uint64_t offset, int round)
 {
-	struct attach how = { timed || mode == ATTACH_PERF ? mode : ATTACH_MULTI,
-			      empty_program(link_attach_type(mode, timed)), false };
+	struct attach how = { .mode = timed || mode == ATTACH_PERF ? mode : ATTACH_MULTI,
+			      .prog_fd = empty_program(link_attach_type(mode, timed)) };
 	struct links links = { 0 };
 	struct links *all[] = { &links };
 	struct site site = { .offset = offset };
