@@ -231,12 +231,12 @@ static bool report(bool cold, int rounds, enum attach_mode mode)
 	printf("%-26s %8s %8s %8s %7s %6s\n", cold ? "cold" : "warm", "bare", "empty", "culprit",
 	       "ratio", "limit");
 	dear = report_one("entry (launch)", m[COUNT_BARE], m[COUNT_EMPTY], m[COUNT_OURS],
-			  cold ? 1.45 : 1.35);
+			  cold ? 1.35 : 1.25);
 	dear |= report_one("entry+return (sync)", m[TIMED_BARE], m[TIMED_EMPTY], m[TIMED_OURS],
 			   1.5);
 	if (mode == ATTACH_SESSION)
 		dear |= report_one("entry+return (launch)", m[COUNT_BARE], m[TIMED_EMPTY],
-				   m[RETURN_OURS], 1.4);
+				   m[RETURN_OURS], 1.35);
 	return dear;
 }
 
