@@ -26,6 +26,11 @@ struct process {
 	char cmdline[512];
 	char cgroup[256];
 	uint32_t threads; /* known and alive */
+	/*
+	 * 0: it runs, as far as we know. Else it is forgotten at the second refresh: of one that lives for a
+	 * moment, a thread may have been met and buried before another is met.
+	 */
+	uint32_t ended;
 };
 
 struct member {
@@ -174,7 +179,7 @@ void roster_exit(struct roster *r, uint32_t serial, const struct task_info *info
 	/* A process lives on without its callers; roster_refresh() notices its end. */
 	if (p && !--p->threads && (info->leader || (kill((pid_t)info->pid, 0) && errno == ESRCH))) {
 		(void)store_process_exit(r->store, p->row, info->exited_ns);
-		hash_drop(r->processes, &m->process);
+		p->ended = 1;
 	}
 	hash_drop(r->threads, &serial);
 }
@@ -197,6 +202,8 @@ static bool refresh_process(const void *key, void *value, void *arg)
 	struct roster *r = arg;
 	struct proc_info info;
 
+	if (p->ended)
+		return !p->threads && p->ended++ > 1;
 	if (proc_read((int)id->pid, &info) || came_back(&info, id)) {
 		if (p->threads)
 			return false; /* its threads will be told to exit */
