@@ -78,101 +78,197 @@ static __noinline int take_arguments(struct thread *t, struct pt_regs *ctx, __u6
 
 /* What an op that is only counted leaves for its return, if that is looked at: whose account, and when. */
 #define TICKET_NS_BITS 50
+#define TICKET_NS ((1ull << TICKET_NS_BITS) - 1)
 
 static __always_inline __u64 ticket_of(__u16 tally, __u64 ns)
 {
-	return (__u64)tally << TICKET_NS_BITS | (ns & ((1ull << TICKET_NS_BITS) - 1));
+	return (__u64)tally << TICKET_NS_BITS | (ns & TICKET_NS);
 }
 
 /* ---- in a row ---- */
 
-static __always_inline struct tally *tally_in_row(__u32 i)
+/* So many more before one has its turn to be sent. */
+static __always_inline __u32 before_sample(const struct tally *y)
 {
-	i--;
-	return bpf_map_lookup_elem(&tallies, &i);
+	return sample_every - 1 - (y->done & (sample_every - 1));
 }
 
-/* Its turn to be sent comes with this one. */
-static __always_inline bool next_is_sampled(const struct tally *y)
+static __always_inline struct launch_row *row_here(const struct lane *lane)
 {
-	return !((y->done + 1) & (sample_every - 1));
+	__u32 i = lane->row;
+
+	/* The switch away from this CPU takes it back: looked at after the clock, and after lane.in_row. */
+	if (*(volatile __u64 *)&lane->row_task != (__u64)bpf_get_current_task_btf())
+		return NULL;
+	return bpf_map_lookup_elem(&rows, &i);
+}
+
+static __always_inline __u64 *known_word(struct launch_row *r, __u64 kernel, __u64 *bits)
+{
+	__u32 mixed = (__u32)(kernel >> 4) * 2654435761u ^ (__u32)(kernel >> 32) * 40503u;
+
+	*bits = 1ull << (mixed >> 26) | 1ull << (mixed >> 20 & 63);
+	return &r->known[mixed >> 15 & (ROW_WORDS - 1)];
+}
+
+/* Was it launched before? Else its caller is to be found out. Seldom wrong, and then that comes later. */
+static __always_inline bool is_known(struct launch_row *r, __u64 kernel)
+{
+	__u64 bits, *word = known_word(r, kernel, &bits);
+
+	return (*word & bits) == bits && kernel != r->asked;
+}
+
+static __noinline int reads_stream(struct pt_regs *ctx, struct launch_row *r, __u32 op)
+{
+	struct work_on work = on_stream(launched_on(ctx, op));
+
+	if (!r || work.flags || work.stream != r->stream)
+		return 0;
+	r->unread = 0;
+	return 1;
 }
 
 /*
- * A launch after one of the same function, on the same CPU, of a kernel that is known, and not long after it:
- * that is most of them. It leaves what on_count() would leave, and touches as little as can be. 0: it is none
- * of these, or its turn to be looked at, and nothing was counted yet.
+ * A launch after one like it, on the same CPU, of a kernel that is known, and not long after it: that is
+ * most of them. 0: it is none of these, or its turn to be looked at, and nothing was counted yet.
  */
+static __always_inline __u64 put_down(struct pt_regs *ctx, const struct lane *lane, __u64 cookie,
+				      __u64 now)
+{
+	struct launch_row *r = row_here(lane);
+	__u64 ns, n, which, kernel = launched(ctx, cookie);
+	bool turns;
+
+	if (!r)
+		return 0;
+	n = r->n;
+	ns = now - r->ns;
+	if (n >= r->room || n >= ROW_MAX || ns >= SHORT_NS)
+		return 0;
+	if (r->irq_read != lane->irq_ns || stopped || r->era != launch_era)
+		return 0;
+	which = r->which & 1;
+	turns = r->cookie[which] != cookie;
+	which ^= turns;
+	if (r->cookie[which] != cookie || !is_known(r, kernel))
+		return 0;
+	r->unread++;
+	if ((turns || r->unread >= STREAM_EVERY) && !reads_stream(ctx, r, cookie & COOKIE_OP))
+		return 0;
+	r->ns = now;
+	r->which = which;
+	r->launch[n].kernel = kernel;
+	r->launch[n].in_ns = 0;
+	r->launch[n].gap_ns = ns;
+	r->launch[n].which = which;
+	r->n = n + 1;
+	return ticket_of(r->tally[which], now);
+}
+
 static __always_inline __u64 count_in_row(struct pt_regs *ctx, __u64 cookie, __u64 now)
 {
 	struct lane *lane = this_lane();
-	struct tally *gap, *y;
-	struct kernel_cell *c;
-	struct beat *b;
-	struct row *r;
-	__u64 ns;
-	__u32 i;
+	__u64 ticket;
 
-	/* The switch away from this CPU takes it back: looked at after the clock. */
-	if (!lane || *(volatile __u64 *)&lane->row_task != (__u64)bpf_get_current_task_btf())
+	if (!lane)
 		return 0;
-	i = lane->row;
-	r = bpf_map_lookup_elem(&rows, &i);
-	if (!r || r->cookie != cookie || r->irq_read != lane->irq_ns)
-		return 0;
-	ns = now - r->ns;
-	if (ns >= SHORT_NS || clock_draws(now) || r->skipped >= STREAM_EVERY - 1)
-		return 0;
-	if (stopped || r->era != launch_era)
-		return 0;
-	i = r->beat;
-	b = bpf_map_lookup_elem(&beats, &i);
-	gap = tally_in_row(r->gap_tally);
-	y = tally_in_row(r->tally);
-	if (!b || !gap || !y || next_is_sampled(gap) || next_is_sampled(y))
-		return 0;
-	c = kernel_known(r->serial, launched(ctx, cookie));
-	if (!c || kernel_asks_for_site(c))
-		return 0;
-	r->ns = now;
-	r->run_ns += ns;
-	r->skipped++;
-	c->count++;
-	b->end_ns = now;
-	b->count++;
-	y->calls++;
-	y->done++;
-	y->summed++;
-	gap->calls++;
-	gap->done++;
-	gap->summed++;
-	gap->total_ns += ns;
-	gap->state_ns[STATE_RUN] += ns;
-	if (ns > gap->max_ns)
-		gap->max_ns = ns;
-	gap->hist[hist_bucket(ns) & (HIST_BUCKETS - 1)]++;
-	return ticket_of(r->tally, now);
+	lane->in_row = 1;
+	barrier();
+	ticket = put_down(ctx, lane, cookie, now);
+	barrier();
+	lane->in_row = 0;
+	return ticket;
 }
 
-/* The second launch of the same function: more may come. */
-static __always_inline void begin_row(struct thread *t, __u64 cookie)
+/* The last one of its row returns, and was not accounted for yet: that will be, together with it. */
+static __always_inline bool put_end_down(__u64 ticket_ns, __u64 dur)
 {
 	struct lane *lane = this_lane();
-	struct row *r = row_of(t);
+	struct launch_row *r;
+	bool put = false;
+	__u64 i;
 
-	if (!lane || !r || t->run_as != STATE_RUN || record_all ||
+	if (!lane || dur >> 32)
+		return false;
+	lane->in_row = 1;
+	barrier();
+	r = row_here(lane);
+	i = r ? r->n - 1ull : ROW_MAX;
+	if (r && i < ROW_MAX && (r->ns & TICKET_NS) == ticket_ns) {
+		r->launch[i].in_ns = dur;
+		put = true;
+	}
+	barrier();
+	lane->in_row = 0;
+	return put;
+}
+
+/* The row of a thread that had none: another's may have been there. */
+static __noinline int clear_row(struct launch_row *r, __u32 serial)
+{
+	if (!r)
+		return 0;
+	r->asked = 0;
+	r->cookie[0] = r->cookie[1] = 0;
+	r->tally[0] = r->tally[1] = 0;
+	for (int i = 0; i < ROW_WORDS; i++)
+		r->known[i] = 0;
+	r->serial = serial;
+	return 0;
+}
+
+/* It is one of the two functions from now on. */
+static __always_inline void join_row(struct launch_row *r, const struct thread *t, __u64 cookie)
+{
+	__u64 which = r->which & 1;
+
+	if (r->cookie[which] != cookie)
+		which ^= 1;
+	r->which = which;
+	r->cookie[which] = cookie;
+	r->tally[which] = t->counted_tally;
+}
+
+static __always_inline __u32 room_in(const struct launch_row *r, const struct tally *gap)
+{
+	const struct tally *a = tally_in_row(r->tally[0]), *b = tally_in_row(r->tally[1]);
+	__u32 room = ROW_MAX;
+
+	if (room > before_sample(gap))
+		room = before_sample(gap);
+	if (a && room > before_sample(a))
+		room = before_sample(a);
+	if (b && room > before_sample(b))
+		room = before_sample(b);
+	return room;
+}
+
+/* More like it may come. */
+static __always_inline void begin_row(struct thread *t, struct pt_regs *ctx, __u64 cookie)
+{
+	struct tally *gap = tally_in_row(t->gap_tally);
+	struct launch_row *r = row_of(t);
+	struct lane *lane = this_lane();
+	__u64 kernel = launched(ctx, cookie), bits, *word;
+
+	if (!lane || !r || !gap || t->run_as != STATE_RUN || record_all ||
 	    cookie & (COOKIE_STEPPED | COOKIE_IF_NO_DRIVER))
 		return;
-	r->cookie = cookie;
+	if (unlikely(r->serial != t->serial))
+		clear_row(r, t->serial);
+	word = known_word(r, kernel, &bits);
+	*word |= bits;
+	if (r->asked == kernel)
+		r->asked = 0;
+	join_row(r, t, cookie);
 	r->ns = t->now.ns;
-	r->run_ns = 0;
 	r->irq_read = t->irq_read;
-	r->serial = t->serial;
 	r->era = t->gap_era;
-	r->beat = (t->tape - 1) * BEATS + ((t->beat_head - 1) & (BEATS - 1));
-	r->skipped = t->beat_skipped;
-	r->gap_tally = t->gap_tally;
-	r->tally = t->counted_tally;
+	r->stream = t->beat_stream;
+	r->unread = t->beat_skipped;
+	r->room = room_in(r, gap);
+	r->n = 0;
 	t->in_row = 1;
 	lane->row = t->tape - 1;
 	barrier();
@@ -206,7 +302,6 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
 	if (unlikely(t->depth))
 		drop_dead_frames(t, REG_SP(ctx));
 	if (likely(!t->depth && COOKIE_CLASS(cookie) != CLASS_EVENT)) {
-		t->again = t->beat_op == op;
 		close_gap(t, op);
 		open_gap(t, op);
 		beat(t, op, t->now.ns, 0, launched_in_run(t, ctx, op));
@@ -235,8 +330,8 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
 	} else {
 		y->summed++;
 	}
-	if (likely(t->again && !t->depth && COOKIE_CLASS(cookie) == CLASS_LAUNCH))
-		begin_row(t, cookie);
+	if (likely(!t->depth && COOKIE_CLASS(cookie) == CLASS_LAUNCH))
+		begin_row(t, ctx, cookie);
 	return ticket_of(t->counted_tally, t->now.ns);
 }
 
@@ -246,17 +341,15 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
  */
 static __always_inline int on_counted(__u64 ticket)
 {
-	__u64 dur = now_ns() - ticket;
+	__u64 dur = (now_ns() - ticket) & TICKET_NS;
 	__u32 i = (ticket >> TICKET_NS_BITS) - 1;
-	struct tally *y = bpf_map_lookup_elem(&tallies, &i);
+	struct tally *y;
 
-	if (!y)
+	if (likely(put_end_down(ticket & TICKET_NS, dur)))
 		return 0;
-	dur &= (1ull << TICKET_NS_BITS) - 1;
-	y->total_ns += dur;
-	if (dur > y->max_ns)
-		y->max_ns = dur;
-	y->hist[hist_bucket(dur) & (HIST_BUCKETS - 1)]++;
+	y = bpf_map_lookup_elem(&tallies, &i);
+	if (y)
+		add_duration(y, dur);
 	return 0;
 }
 

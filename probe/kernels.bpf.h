@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Launches by kernel, and the names of kernels: see wire/kernels.h. */
+/* Which kernel it is that a launch launches, and the names of kernels: see wire/kernels.h. */
 #ifndef PROBE_KERNELS_BPF_H
 #define PROBE_KERNELS_BPF_H
 
 #include "probe/args.bpf.h"
-#include "probe/cost.bpf.h"
 #include "probe/cstack.bpf.h"
 #include "probe/row.bpf.h"
-#include "wire/kernels.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, KERNEL_CELLS);
-	__type(key, __u32);
-	__type(value, struct kernel_cell);
-} kernel_cells SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH); /* filled while launches of the runtime are probed, too */
@@ -41,42 +31,6 @@ static __always_inline __u64 launched(struct pt_regs *ctx, __u64 cookie)
 }
 
 /* ---- counting ---- */
-
-static __always_inline __u32 kernel_place(__u32 serial, __u64 handle)
-{
-	__u32 mixed = (__u32)(handle >> 4) * 2654435761u ^ (__u32)(handle >> 32) ^ serial * 40503u;
-
-	return (mixed >> 16 ^ mixed) & (KERNEL_CELLS - 1);
-}
-
-/* A cell other than the first choice, or a new one. */
-static __noinline struct kernel_cell *kernel_find(struct thread *t, __u64 handle)
-{
-	struct kernel_cell *c;
-	__u32 place;
-
-	if (!t)
-		return NULL;
-	place = kernel_place(t->serial, handle);
-	for (__u32 way = 0; way < KERNEL_WAYS; way++) {
-		__u32 i = (place ^ way) & (KERNEL_CELLS - 1);
-
-		c = bpf_map_lookup_elem(&kernel_cells, &i);
-		if (c && c->serial == t->serial && c->handle == handle)
-			return c;
-	}
-	for (__u32 way = 0; way < KERNEL_WAYS; way++) {
-		__u32 i = (place ^ way) & (KERNEL_CELLS - 1);
-
-		c = bpf_map_lookup_elem(&kernel_cells, &i);
-		if (!c || c->serial || __sync_val_compare_and_swap(&c->serial, 0, t->serial))
-			continue;
-		c->handle = handle;
-		return c;
-	}
-	count(loss[LOSS_no_kernel]);
-	return NULL;
-}
 
 /*
  * The runtime's launch is still going on if its return address is where it was: then this launch of
@@ -108,27 +62,11 @@ static __noinline int kernel_pair(struct thread *t, struct pt_regs *ctx, __u64 h
 	return 0;
 }
 
-/* The cell where it is looked for first, if it is that one: mostly. */
-static __always_inline struct kernel_cell *kernel_known(__u32 serial, __u64 handle)
-{
-	__u32 place = kernel_place(serial, handle);
-	struct kernel_cell *c = bpf_map_lookup_elem(&kernel_cells, &place);
-
-	return c && c->serial == serial && c->handle == handle ? c : NULL;
-}
-
-static __always_inline bool kernel_asks_for_site(const struct kernel_cell *c)
-{
-	return !(c->count & (SITE_EVERY - 1));
-}
-
 static __always_inline void count_kernel(struct thread *t, struct pt_regs *ctx, __u64 cookie)
 {
 	__u64 handle = launched(ctx, cookie);
-	struct kernel_cell *c = kernel_known(t->serial, handle);
+	struct kernel_cell *c = kernel_cell_of(t, handle);
 
-	if (unlikely(!c))
-		c = kernel_find(t, handle);
 	if (likely(c)) {
 		if (unlikely(kernel_asks_for_site(c))) {
 			c->site = return_address(ctx);
@@ -152,8 +90,7 @@ int kernel_stub(struct pt_regs *ctx)
 	count(stubs);
 	if (!t || stopped || launches_hidden())
 		return 0;
-	if (t->in_row)
-		leave_row(t); /* it would not look for it */
+	end_row(t); /* it would not look for it */
 	t->stub = launched(ctx, cookie);
 	t->stub_sp = REG_SP(ctx);
 	t->stub_site = return_address(ctx);

@@ -23,13 +23,15 @@ struct stats stats = {};
 __u32 only_pid = 0; /* 0: every process that maps a traced library; set after the calibration */
 __u32 tallies_high = 0; /* so many have ever been in use: user space looks no further */
 bool active = false; /* set by user space when there is something to follow */
-bool stopped = false; /* ... and at the end: detaching takes a while, counting stops at once */
 
 /*
+ * What each launch looks at begins a cache line, and ends with launch_era.
+ *
  * Boot time. The kernel's own function for it costs a tenth more than the one for the clock that stands still
  * while the host sleeps; what lies between them, user space writes here, and again after such a sleep.
  */
-__u64 slept_ns = 0;
+__u64 slept_ns __attribute__((aligned(64))) = 0;
+bool stopped = false; /* set at the end: detaching takes a while, counting stops at once */
 
 static __always_inline __u64 now_ns(void)
 {
@@ -62,7 +64,8 @@ struct lane {
 	__u64 last_next; /* to notice a switch that was not reported */
 	/* The kernel puts us 8 bytes before the beginning of a cache line: what a launch looks at is on one. */
 	__u64 row_task; /* it has launches in a row, and has not left this CPU since; 0: nobody */
-	__u32 row; /* index into `rows` */
+	__u16 row; /* index into `rows` */
+	__u16 in_row; /* a program of a launch may be writing there: see row.bpf.h */
 	__u32 head; /* next slice to write */
 	/* Interrupts, see irq.bpf.h. Numbers are + 1, so that 0 is none. */
 	__u64 irq_ns; /* spent in interrupts, cumulated */
@@ -157,9 +160,8 @@ struct thread {
 	 */
 	__u32 depth;
 	__u16 in_gap; /* a gap is open: it began at `gap` */
-	__u16 in_row; /* ... and another one may have been since, see row.bpf.h */
-	__u16 again; /* the launch that is looked at is of the same function as the one before */
 	__u16 run_as; /* STATE_RUN, or what running means at the moment: STATE_GC, STATE_RECLAIM */
+	__u32 in_row; /* ... and others may have been since, see row.bpf.h */
 	__u32 tape; /* index into `tapes` + 1; 0: none yet, NO_TAPE: none to be had */
 	__u64 beat_head; /* beats begun */
 	__u32 beat_op;

@@ -9,6 +9,7 @@
 #include "probe/blame.bpf.h"
 #include "probe/block.bpf.h"
 #include "probe/python.bpf.h"
+#include "probe/row.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -307,9 +308,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (lane->last_next != (__u64)prev && lane->last_next)
 		count(loss[LOSS_missed_switch]);
 	lane->last_next = (__u64)next;
-	lane->row_task = 0;
 
 	leaves = thread_of(prev);
+	switch_row(lane, prev, leaves);
 	comes = thread_of(next);
 	if (leaves && !in_detail(leaves))
 		leaves = NULL;
@@ -504,7 +505,9 @@ int BPF_PROG(sched_exit, struct task_struct *task)
 {
 	struct thread *t = active ? thread_of(task) : NULL;
 
-	if (t) {
+	if (t)
+		leave_row(t); /* first: its accounts are read when its end is known */
+	if (t && !stopped) {
 		note_exit(t, task);
 		if (task->pid == task->tgid) {
 			forget_python(task);

@@ -93,8 +93,7 @@ int settle_threads(struct bpf_iter__task *ctx)
 	t = thread_of(task);
 	if (!t)
 		return 0;
-	if (t->in_row)
-		leave_row(t);
+	leave_row(t);
 	/* The last thing that was seen of it may have come a little later. */
 	if (now < t->since)
 		now = t->since;

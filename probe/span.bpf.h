@@ -175,17 +175,6 @@ static __always_inline __u64 waited(const struct thread *t, const struct snap *f
 	return ns;
 }
 
-#define LEARN_EVERY 16
-
-/*
- * Nearly all gaps are those inside a run of equal launches. Their usual length is learned from some of
- * them, which the clock draws: none is preferred, and the others need not look for it.
- */
-static __always_inline bool clock_draws(__u64 ns)
-{
-	return !(ns & (LEARN_EVERY - 1));
-}
-
 static __always_inline bool drawn(const struct thread *t, const struct span *span)
 {
 	return span->frame || t->gap_after != span->aux || span->blind || clock_draws(t->now.ns);

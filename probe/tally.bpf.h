@@ -79,6 +79,14 @@ static __always_inline struct tally *tally_of_counted(struct thread *t, __u32 op
 	return y;
 }
 
+static __always_inline void add_duration(struct tally *y, __u64 ns)
+{
+	y->total_ns += ns;
+	if (ns > y->max_ns)
+		y->max_ns = ns;
+	y->hist[hist_bucket(ns) & (HIST_BUCKETS - 1)]++;
+}
+
 /* ---- what is usual ---- */
 
 static __always_inline struct usual *usual_of(struct thread *t, __u32 op, __u64 bytes, __u64 site)
@@ -115,6 +123,17 @@ static __always_inline void learn(struct usual *u, __u64 ns)
 		u->ns -= step;
 	if (u->n < ~0u)
 		u->n++;
+}
+
+#define LEARN_EVERY 16
+
+/*
+ * Nearly all gaps are those inside a run of equal launches. Their usual length is learned from some of
+ * them, which the clock draws: none is preferred, and the others need not look for it.
+ */
+static __always_inline bool clock_draws(__u64 ns)
+{
+	return !(ns & (LEARN_EVERY - 1));
 }
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef PROBE_TAPE_BPF_H
 #define PROBE_TAPE_BPF_H
 
-#include "probe/sched.bpf.h"
+#include "probe/lib.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -3,7 +3,7 @@
 #ifndef PROBE_TIME_BPF_H
 #define PROBE_TIME_BPF_H
 
-#include "probe/row.bpf.h"
+#include "probe/sched.bpf.h"
 
 #define SHORT_NS 50000 /* in so little time the hypervisor takes nothing worth asking for */
 
@@ -130,8 +130,7 @@ static __always_inline void tick(struct thread *t)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (t->in_row)
-		leave_row(t);
+	end_row(t);
 	count_now(t, task);
 	advance_now(t, task, now_ns());
 }
@@ -144,8 +143,7 @@ static __always_inline void tick_launch(struct thread *t, __u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (t->in_row)
-		leave_row(t);
+	end_row(t);
 	if (unlikely(now - t->now.ns >= SHORT_NS))
 		count_now(t, task);
 	advance_now(t, task, now);

@@ -468,8 +468,12 @@ void capture_detach(struct capture *c)
 	detach_beside(c, 1, detach_gc);
 	detach_beside(c, 2, detach_frees);
 	capture_stop_sampling(c);
-	if (c->probe)
-		probe__detach(c->probe);
+	if (!c->probe)
+		return;
+	/* Who exits until we settle takes over what its launches have put down. */
+	c->at_exit = c->probe->links.sched_exit;
+	c->probe->links.sched_exit = NULL;
+	probe__detach(c->probe);
 }
 
 void capture_wait_detached(struct capture *c)
@@ -486,6 +490,8 @@ void capture_settle(struct capture *c, uint64_t ns)
 	capture_wait_detached(c);
 	c->probe->bss->settle_ns = ns;
 	each_thread(c->probe->progs.settle_threads);
+	bpf_link__destroy(c->at_exit);
+	c->at_exit = NULL;
 }
 
 void capture_close(struct capture *c)
@@ -502,6 +508,7 @@ void capture_close(struct capture *c)
 	ring_buffer__free(c->kernel_names);
 	ring_buffer__free(c->nccl);
 	capture_unmap(c);
+	bpf_link__destroy(c->at_exit);
 	probe__destroy(c->probe);
 	free(c);
 }

@@ -10,6 +10,7 @@
 #include "capture/throttle.h"
 #include "capture/watch.h"
 #include "probe.skel.h"
+#include "wire/row.h"
 
 #define DRAIN_PIDS 256
 
@@ -24,10 +25,12 @@ struct capture {
 	struct probe *probe;
 	struct ring_buffer *ring, *news, *nccl, *kernel_names;
 	struct bpf_link **samplers; /* one per CPU */
+	struct bpf_link *at_exit; /* of threads; outlives the others, until we have settled */
 	/* The kernel's, mapped: */
 	struct tally *tallies;
 	struct tape *tapes;
 	struct beat *beats;
+	struct launch_row *rows;
 	struct kernel_cell *cells;
 	struct stop *history;
 	struct history_head *heads;

@@ -42,12 +42,13 @@ int capture_map(struct capture *c)
 	c->tallies = map_array(c->probe->maps.tallies, true);
 	c->tapes = map_array(c->probe->maps.tapes, true);
 	c->beats = map_array(c->probe->maps.beats, false);
+	c->rows = map_array(c->probe->maps.rows, false);
 	c->history = map_array(c->probe->maps.history, false);
 	c->cells = map_array(c->probe->maps.kernel_cells, true);
 	c->heads = map_array(c->probe->maps.history_heads, false);
 	c->costs = map_array(c->probe->maps.costs, false);
-	if (!c->tallies || !c->tapes || !c->beats || !c->history || !c->heads || !c->cells ||
-	    !c->costs)
+	if (!c->tallies || !c->tapes || !c->beats || !c->rows || !c->history || !c->heads ||
+	    !c->cells || !c->costs)
 		return fail(-errno, "map the counters: %s", strerror(errno));
 	c->history_read = xcalloc((size_t)c->cpus, sizeof(*c->history_read));
 	c->history_head = xcalloc((size_t)c->cpus, sizeof(*c->history_head));
@@ -65,6 +66,8 @@ void capture_unmap(struct capture *c)
 		munmap(c->tapes, mapped_len(c->probe->maps.tapes));
 	if (c->beats)
 		munmap(c->beats, mapped_len(c->probe->maps.beats));
+	if (c->rows)
+		munmap(c->rows, mapped_len(c->probe->maps.rows));
 	if (c->cells)
 		munmap(c->cells, mapped_len(c->probe->maps.kernel_cells));
 	if (c->history)
@@ -116,6 +119,17 @@ void capture_each_stop(struct capture *c, stop_fn fn, void *arg)
 
 /* ---- beats ---- */
 
+/* Launches that are put down, see probe/row.bpf.h, belong to the last beat, or come right after it. */
+static void add_put_down(const struct launch_row *row, const struct tape *tape, struct beat *last)
+{
+	uint64_t ns = __atomic_load_n(&row->ns, __ATOMIC_RELAXED);
+	uint32_t op = BEAT_OP(last->op);
+
+	if (row->serial == tape->serial && row->n && op < OP_SLOTS &&
+	    op_table[op].class == CLASS_LAUNCH)
+		last->end_ns = max_u64(last->end_ns, ns);
+}
+
 static void read_tape(struct capture *c, uint32_t i, beats_fn fn, void *arg)
 {
 	const struct tape *tape = &c->tapes[i];
@@ -141,6 +155,7 @@ static void read_tape(struct capture *c, uint32_t i, beats_fn fn, void *arg)
 	}
 	c->beats_read[i] = head;
 	copy[n] = c->beats[(size_t)i * BEATS + (head & (BEATS - 1))];
+	add_put_down(&c->rows[i], tape, &copy[n]);
 	fn(tape->serial, copy, n, broken, arg);
 }
 

@@ -8,6 +8,8 @@
 export SIM_LAUNCH_US=1 SIM_KERNEL_US=0
 cpu=$(last_cpu)
 
+# ---- whatever ends a row
+
 waiting taskset -c "$cpu" "$sim/storm" --uneven 2 0 1 20000
 first=$caller
 waiting taskset -c "$cpu" "$sim/storm" 2 0 1 3000
@@ -44,3 +46,52 @@ for caller in $first $second; do
 	at_least "it waited for the CPU, in ms" "$(($(of "$caller" 'sum(preempted_ns)' gap) / 1000000))" 300
 done
 is "lost" "$(sql "SELECT coalesce(sum(count), 0) FROM loss WHERE reason IN ('no_tally', 'no_kernel', 'no_tape', 'no_entry')")" 0
+
+# ---- two functions in turn, many kernels, two streams; each launch is timed, too
+
+# counts PID: launches by the two functions and by kernel, as they should be of $launched
+counts() {
+	is "extended launches" "$(sql "SELECT sum(calls) FROM op_second JOIN op ON op.id = op WHERE symbol = 'cuLaunchKernelEx'")" \
+		$(((launched + 6) / 7))
+	is "others" "$(sql "SELECT sum(calls) FROM op_second JOIN op ON op.id = op WHERE symbol = 'cuLaunchKernel'")" \
+		$((launched - (launched + 6) / 7))
+	is "kernels" "$(sql "SELECT count(*) FROM kernel WHERE handle % 16 = 0 AND handle BETWEEN 16 AND 592")" 37
+	is "each has its launches" "$(sql "SELECT count(*) FROM (SELECT handle, sum(launches) AS n FROM kernel_second
+		JOIN kernel ON kernel.id = kernel GROUP BY handle)
+		WHERE n <> ($launched - handle / 16 + 37) / 37")" 0
+	is "each has its caller" "$(sql "SELECT count(*) FROM kernel JOIN string ON string.id = library WHERE text = ''")" 0
+	is "lost" "$(sql "SELECT coalesce(sum(count), 0) FROM loss WHERE reason IN ('no_tally', 'no_kernel', 'no_tape', 'no_entry')")" 0
+}
+
+# How many launches were timed: their histograms are pairs of numbers, seven bits a byte.
+timed() {
+	sql "SELECT hex(hist) FROM op_second JOIN op ON op.id = op WHERE class = 'launch'" | python3 -c '
+import sys
+total = 0
+for line in sys.stdin:
+    numbers, part, shift = [], 0, 0
+    for byte in bytes.fromhex(line.strip()):
+        part |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(part)
+            part = shift = 0
+    total += sum(numbers[1::2])
+print(total)'
+}
+
+for option in --budget=off --launch-times; do
+	db=$dir/mixed$option.db
+	waiting "$sim/storm" --mixed 1 0 1 20000
+	trace_with --pid "$caller" --budget off "$option"
+	go "$caller"
+	ends "$caller"
+	untrace
+	launched=$(sed -n 's/^total //p' "$dir/out.$caller" | tail -n 1)
+	note "$launched launches, $option"
+	counts
+	is "timed" "$(timed)" "$([ "$option" = --launch-times ] && echo "$launched" || echo 0)"
+	is "gaps" "$(of "$caller" 'sum(calls)' gap)" \
+		"$((launched + $(of "$caller" 'sum(calls)' sync) - 1))"
+	is "the states of the gaps are their time" "$(of "$caller" "sum($states) - sum(total_ns)" gap)" 0
+done

@@ -11,22 +11,26 @@
 #include "sim.h"
 
 static const char usage[] =
-	"usage: storm [--uneven] [SECONDS RATE]...\n"
+	"usage: storm [--uneven|--mixed] [SECONDS RATE]...\n"
 	"\n"
 	"Wait for a line, then for each pair launch kernels for SECONDS at RATE a second; 0 is\n"
 	"as many as can be. Each 500 launches are synchronised with; uneven: three times ten and\n"
-	"then 4,000. Prints every 100 ms the\n"
-	"wall clock in ns, the launches so far and the CPU time of each in ns, and at the end\n"
-	"of each pair \"total LAUNCHES\".\n";
+	"then 4,000. Mixed: 37 kernels in turn, each seventh launch is an extended one, each 1,009th on\n"
+	"another stream. Prints every 100 ms the wall clock in ns, the launches so far and the CPU time\n"
+	"of each in ns, and at the end of each pair \"total LAUNCHES\".\n";
 
 #define SYNC_EVERY 500
 #define UNEVEN_FEW 10l
 #define UNEVEN_MANY 4000l
 #define TELL_NS 100000000l
 
-static sim_entry launch, synchronise;
+#define KERNELS 37
+#define EXTENDED_EVERY 7
+#define OTHER_STREAM_EVERY 1009
+
+static sim_entry launch, launch_ex, synchronise;
 static long launches;
-static int uneven;
+static int uneven, mixed;
 
 static int is_synchronised(long n)
 {
@@ -59,6 +63,17 @@ static void tell(long *told_ns, long *told_cpu, long *told)
 	*told = launches;
 }
 
+static void launch_mixed(long n)
+{
+	long stream = n % OTHER_STREAM_EVERY ? 1 : 64, kernel = 16 * (1 + n % KERNELS);
+	long config[8] = { [4] = stream };
+
+	if (n % EXTENDED_EVERY)
+		launch(kernel, 1, 1, 1, 1, 1, 1, 1, stream, 1, 0, 0, 0);
+	else
+		launch_ex((long)config, kernel, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+}
+
 /* Some at a time, then what is left of the time that they may take. */
 static void storm(double seconds, long rate)
 {
@@ -67,7 +82,10 @@ static void storm(double seconds, long rate)
 
 	while (clock_ns(CLOCK_MONOTONIC) - start < (long)(seconds * 1e9)) {
 		for (long i = 0; i < batch; i++) {
-			launch(1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0);
+			if (mixed)
+				launch_mixed(launches);
+			else
+				launch(1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0);
 			if (is_synchronised(++launches))
 				synchronise(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 		}
@@ -102,12 +120,14 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	find(lib, "cuLaunchKernel", &launch);
+	find(lib, "cuLaunchKernelEx", &launch_ex);
 	find(lib, "cuStreamSynchronize", &synchronise);
 	printf("ready %d\n", (int)getpid());
 	fflush(stdout);
 	(void)getchar();
 	uneven = !strcmp(argv[1], "--uneven");
-	for (int i = 1 + uneven; i + 1 < argc; i += 2)
+	mixed = !strcmp(argv[1], "--mixed");
+	for (int i = 1 + uneven + mixed; i + 1 < argc; i += 2)
 		storm(strtod(argv[i], NULL), strtol(argv[i + 1], NULL, 10));
 	return 0;
 }
