@@ -152,6 +152,13 @@ struct lineage_who {
 	char comm[LINEAGE_COMM];
 };
 
+static __always_inline bool any_tags(void)
+{
+	struct tag_gate *gate = tag_gate();
+
+	return gate && gate->files | gate->dirs | gate->tasks;
+}
+
 /*
  * The tag that work on this inode by this task carries; 0: none. The tag of the file comes before the
  * tag of the task.
