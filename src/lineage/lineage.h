@@ -41,6 +41,7 @@ void lineage_close(struct lineage *l);
  * the kernel waits for a grace period where the first one goes and another stays.
  */
 void lineage_detach(struct lineage *l);
+int lineage_attach(struct lineage *l); /* go on */
 
 /* What this kernel cannot show, in words; "": nothing. */
 const char *lineage_limits(const struct lineage *l);
