@@ -231,8 +231,9 @@ static int load(struct lineage *l)
 		p->maps.lineage_ring,
 		(uint32_t)(l->opts.ring_bytes ? l->opts.ring_bytes : LINEAGE_RING_BYTES));
 	err = l->opts.share_tags ? l->opts.share_tags(p->obj, l->opts.share_arg) : 0;
-	if (err)
+	if (err < 0)
 		return err;
+	p->rodata->lineage_tags = err;
 	err = lineage_probe__load(p);
 	if (err == -EPERM || err == -EACCES)
 		return fail(-EPERM, "not allowed to trace: run as root, or with CAP_BPF and "
