@@ -259,7 +259,7 @@ bench-ingest: all sim $(OUT)/bench/ingest_bench
 	sh test/bench/ingest $(OUT) $(SECONDS)
 bench-python: all sim
 	sh test/bench/python $(OUT)
-bench-io: all
+bench-io: all $(OUT)/bench/io_bench
 	sh test/bench/io $(OUT) $(ROUNDS)
 # What test/gpu/run, test/gpu/overhead and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
 gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \

@@ -13,6 +13,7 @@ const volatile __u32 lineage_quota = 0; /* others: so many per CPU in a tenth of
 const volatile __u32 lineage_dev = 0; /* only this disk; 0: all */
 const volatile bool lineage_waits = false; /* also who is woken by them */
 const volatile bool lineage_issues = false; /* when each was issued */
+const volatile bool lineage_tags = false; /* somebody hears of tags: there may be any */
 const volatile bool lineage_mapping = false; /* how long NVMe takes to map them, see lineage_map */
 const volatile __u32 lineage_nvme_status = 0; /* offsets in a request of NVMe; 0: not known */
 const volatile __u32 lineage_nvme_retries = 0;
@@ -152,15 +153,26 @@ struct lineage_who {
 	char comm[LINEAGE_COMM];
 };
 
+static __always_inline bool any_tags(void)
+{
+	struct tag_gate *gate = lineage_tags ? tag_gate() : NULL;
+
+	return gate && gate->files | gate->dirs | gate->tasks;
+}
+
 /*
  * The tag that work on this inode by this task carries; 0: none. The tag of the file comes before the
  * tag of the task.
  */
 static __always_inline __u64 lineage_tag_of(struct inode *inode, struct task_struct *task)
 {
-	__u64 tag = tag_of_inode(inode);
+	__u64 tag = 0;
 
-	return tag ? tag : tag_of_task(task);
+	if (lineage_tags)
+		tag = tag_of_inode(inode);
+	if (lineage_tags && !tag)
+		tag = tag_of_task(task);
+	return tag;
 }
 
 /* An io_uring's worker works for the thread that asked; both are of one process. */

@@ -55,13 +55,6 @@ static __always_inline __u32 before_op(__u32 opf)
 	       1;
 }
 
-static __always_inline bool any_tags(void)
-{
-	struct tag_gate *gate = tag_gate();
-
-	return gate && gate->files | gate->dirs | gate->tasks;
-}
-
 static __always_inline void found_inode(struct found *f, __u64 inode)
 {
 	__u64 sb;

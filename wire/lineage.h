@@ -209,7 +209,6 @@ struct lineage_stats {
 	__u64 bios; /* queued */
 	__u64 requests; /* completed */
 	__u64 told; /* sent to the ring */
-	__u64 dirtied; /* folios */
 	__u64 cost_ns; /* of all of these to those who made them: one of 64 is timed */
 	__u64 loss[LINEAGE_LOSS_COUNT];
 };

@@ -57,7 +57,9 @@ struct storage {
 
 static int share_tags(struct bpf_object *object, void *arg)
 {
-	return tagging_share(arg, object);
+	int err = tagging_share(arg, object);
+
+	return err ? err : 1;
 }
 
 struct storage *storage_new(bool wanted, double budget, struct tagging *tagging)

@@ -433,7 +433,7 @@ static int share_tags(struct bpf_object *object, void *arg)
 		fprintf(stderr, "culprit io: --tag finds nothing: %s\n", why(err));
 	else if (err)
 		log_debug("no tags: %s", why(err));
-	return 0;
+	return !err;
 }
 
 static int open_live(struct live *l)

@@ -24,7 +24,7 @@ struct lineage_opts {
 	bool lines; /* at which line of Python, and who has a Python is asked: see lineage_fns */
 	bool issue; /* how long it was in the device's hands, where the kernel keeps no such time */
 	size_t ring_bytes; /* a power of two; 0: LINEAGE_RING_BYTES */
-	/* Gives the probes the tables of tags that somebody else fills; NULL: nobody does. */
+	/* Gives the probes the tables of tags that somebody else fills: 1. 0, or NULL: nobody does. */
 	int (*share_tags)(struct bpf_object *object, void *arg);
 	void *share_arg;
 };
@@ -41,6 +41,7 @@ void lineage_close(struct lineage *l);
  * the kernel waits for a grace period where the first one goes and another stays.
  */
 void lineage_detach(struct lineage *l);
+int lineage_attach(struct lineage *l); /* go on */
 
 /* What this kernel cannot show, in words; "": nothing. */
 const char *lineage_limits(const struct lineage *l);

@@ -197,6 +197,17 @@ static void choose_lines(struct lineage *l)
 		bpf_map__set_autocreate(maps[i], false);
 }
 
+int lineage_attach(struct lineage *l)
+{
+	int err = lineage_probe__attach(l->probe);
+
+	if (err)
+		return fail(err, "attach to the tracepoints of the block layer: %s",
+			    strerror(-err));
+	attach_maps(l);
+	return 0;
+}
+
 static int load(struct lineage *l)
 {
 	struct lineage_probe *p;
@@ -220,8 +231,9 @@ static int load(struct lineage *l)
 		p->maps.lineage_ring,
 		(uint32_t)(l->opts.ring_bytes ? l->opts.ring_bytes : LINEAGE_RING_BYTES));
 	err = l->opts.share_tags ? l->opts.share_tags(p->obj, l->opts.share_arg) : 0;
-	if (err)
+	if (err < 0)
 		return err;
+	p->rodata->lineage_tags = err;
 	err = lineage_probe__load(p);
 	if (err == -EPERM || err == -EACCES)
 		return fail(-EPERM, "not allowed to trace: run as root, or with CAP_BPF and "
@@ -231,12 +243,7 @@ static int load(struct lineage *l)
 			err == -EINVAL ? -ENOTSUP : err,
 			"load the storage probes: %s; `culprit -v io` shows the verifier's words",
 			strerror(-err));
-	err = lineage_probe__attach(p);
-	if (err)
-		return fail(err, "attach to the tracepoints of the block layer: %s",
-			    strerror(-err));
-	attach_maps(l);
-	return 0;
+	return lineage_attach(l);
 }
 
 static int on_record(void *ctx, void *data, size_t len)
