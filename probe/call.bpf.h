@@ -111,6 +111,7 @@ static __always_inline int on_return(struct pt_regs *ctx)
 			t->beat_op = OP_SLOTS; /* one is told from the next by what is hidden */
 		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns,
 		     on_stream(span.frame->stream));
+		resume_row(t);
 	}
 	return 0;
 }

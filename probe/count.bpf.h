@@ -87,12 +87,6 @@ static __always_inline __u64 ticket_of(__u16 tally, __u64 ns)
 
 /* ---- in a row ---- */
 
-/* So many more before one has its turn to be sent. */
-static __always_inline __u32 before_sample(const struct tally *y)
-{
-	return sample_every - 1 - (y->done & (sample_every - 1));
-}
-
 static __always_inline struct launch_row *row_here(const struct lane *lane)
 {
 	__u32 i = lane->row;
@@ -138,7 +132,6 @@ static __always_inline __u64 put_down(struct pt_regs *ctx, const struct lane *la
 {
 	struct launch_row *r = row_here(lane);
 	__u64 ns, n, which, kernel = launched(ctx, cookie);
-	bool turns;
 
 	if (!r)
 		return 0;
@@ -148,13 +141,12 @@ static __always_inline __u64 put_down(struct pt_regs *ctx, const struct lane *la
 		return 0;
 	if (r->irq_read != lane->irq_ns || stopped || r->era != launch_era)
 		return 0;
-	which = r->which & 1;
-	turns = r->cookie[which] != cookie;
-	which ^= turns;
+	which = r->cookie[0] != cookie;
 	if (r->cookie[which] != cookie || !is_known(r, kernel))
 		return 0;
 	r->unread++;
-	if ((turns || r->unread >= STREAM_EVERY) && !reads_stream(ctx, r, cookie & COOKIE_OP))
+	if ((which != r->which || r->unread >= STREAM_EVERY) &&
+	    !reads_stream(ctx, r, cookie & COOKIE_OP))
 		return 0;
 	r->ns = now;
 	r->which = which;
@@ -210,6 +202,7 @@ static __noinline int clear_row(struct launch_row *r, __u32 serial)
 	if (!r)
 		return 0;
 	r->asked = 0;
+	r->newer = 1; /* the first one gets the other place */
 	r->cookie[0] = r->cookie[1] = 0;
 	r->tally[0] = r->tally[1] = 0;
 	for (int i = 0; i < ROW_WORDS; i++)
@@ -221,39 +214,22 @@ static __noinline int clear_row(struct launch_row *r, __u32 serial)
 /* It is one of the two functions from now on. */
 static __always_inline void join_row(struct launch_row *r, const struct thread *t, __u64 cookie)
 {
-	__u64 which = r->which & 1;
+	__u64 which = r->cookie[0] != cookie;
 
-	if (r->cookie[which] != cookie)
-		which ^= 1;
+	if (r->cookie[which] != cookie) /* neither: it takes the place of the older one */
+		r->newer = which = ~r->newer & 1;
 	r->which = which;
 	r->cookie[which] = cookie;
 	r->tally[which] = t->counted_tally;
 }
 
-static __always_inline __u32 room_in(const struct launch_row *r, const struct tally *gap)
-{
-	const struct tally *a = tally_in_row(r->tally[0]), *b = tally_in_row(r->tally[1]);
-	__u32 room = ROW_MAX;
-
-	if (room > before_sample(gap))
-		room = before_sample(gap);
-	if (a && room > before_sample(a))
-		room = before_sample(a);
-	if (b && room > before_sample(b))
-		room = before_sample(b);
-	return room;
-}
-
 /* More like it may come. */
 static __always_inline void begin_row(struct thread *t, struct pt_regs *ctx, __u64 cookie)
 {
-	struct tally *gap = tally_in_row(t->gap_tally);
 	struct launch_row *r = row_of(t);
-	struct lane *lane = this_lane();
 	__u64 kernel = launched(ctx, cookie), bits, *word;
 
-	if (!lane || !r || !gap || t->run_as != STATE_RUN || record_all ||
-	    cookie & (COOKIE_STEPPED | COOKIE_IF_NO_DRIVER))
+	if (!r || cookie & (COOKIE_STEPPED | COOKIE_IF_NO_DRIVER))
 		return;
 	if (unlikely(r->serial != t->serial))
 		clear_row(r, t->serial);
@@ -262,19 +238,18 @@ static __always_inline void begin_row(struct thread *t, struct pt_regs *ctx, __u
 	if (r->asked == kernel)
 		r->asked = 0;
 	join_row(r, t, cookie);
-	r->ns = t->now.ns;
-	r->irq_read = t->irq_read;
-	r->era = t->gap_era;
-	r->stream = t->beat_stream;
-	r->unread = t->beat_skipped;
-	r->room = room_in(r, gap);
-	r->n = 0;
-	t->in_row = 1;
-	lane->row = t->tape - 1;
-	barrier();
-	*(volatile __u64 *)&lane->row_task = (__u64)bpf_get_current_task_btf();
-	if (t->now.gen != *(volatile __u64 *)&t->gen) /* it was away meanwhile */
-		lane->row_task = 0;
+	arm_row(t);
+}
+
+/* Another call is over, and launches like those before it may come. */
+static __always_inline void resume_row(struct thread *t)
+{
+	struct launch_row *r = row_of(t);
+
+	if (!r || r->serial != t->serial || !r->cookie[0])
+		return;
+	r->which = ROW_OTHER;
+	arm_row(t);
 }
 
 /* ---- any other ---- */
@@ -332,6 +307,8 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
 	}
 	if (likely(!t->depth && COOKIE_CLASS(cookie) == CLASS_LAUNCH))
 		begin_row(t, ctx, cookie);
+	else if (!t->depth && COOKIE_CLASS(cookie) == CLASS_FILL)
+		resume_row(t);
 	return ticket_of(t->counted_tally, t->now.ns);
 }
 

@@ -123,6 +123,58 @@ static __always_inline void end_row(struct thread *t)
 	leave_row(t);
 }
 
+/* So many more before one has its turn to be sent. */
+static __always_inline __u32 before_sample(const struct tally *y)
+{
+	return sample_every - 1 - (y->done & (sample_every - 1));
+}
+
+static __always_inline __u32 room_in(const struct launch_row *r, const struct tally *gap)
+{
+	const struct tally *a = tally_in_row(r->tally[0]), *b = tally_in_row(r->tally[1]);
+	__u32 room = ROW_MAX;
+
+	if (room > before_sample(gap))
+		room = before_sample(gap);
+	if (a && room > before_sample(a))
+		room = before_sample(a);
+	if (b && room > before_sample(b))
+		room = before_sample(b);
+	return room;
+}
+
+/*
+ * Nothing is open but the gap that has just begun: what comes now may be put down, until the lane forgets this thread.
+ * t->now is at the beginning of that gap.
+ */
+__noinline int arm_row(struct thread *t)
+{
+	struct lane *lane = this_lane();
+	struct launch_row *r;
+	struct tally *gap;
+
+	if (!t || !lane || t->run_as != STATE_RUN || t->stub || record_all || t->gap_era & 1)
+		return 0;
+	r = row_of(t);
+	gap = tally_in_row(t->gap_tally);
+	if (!r || !gap)
+		return 0;
+	r->ns = t->now.ns;
+	r->irq_read = t->irq_read;
+	r->era = t->gap_era;
+	r->stream = t->beat_stream;
+	r->unread = t->beat_skipped;
+	r->room = room_in(r, gap);
+	r->n = 0;
+	t->in_row = 1;
+	lane->row = t->tape - 1;
+	barrier();
+	*(volatile __u64 *)&lane->row_task = (__u64)bpf_get_current_task_btf();
+	if (t->now.gen != *(volatile __u64 *)&t->gen) /* it was away meanwhile */
+		lane->row_task = 0;
+	return 0;
+}
+
 /* The switch away from a CPU takes it back from the task that had it. */
 static __always_inline void switch_row(struct lane *lane, struct task_struct *prev,
 				       struct thread *leaves)

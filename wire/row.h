@@ -7,6 +7,7 @@
 
 #define ROW_MAX 20
 #define ROW_WORDS 32 /* a power of two */
+#define ROW_OTHER 2 /* the last call was another one */
 
 struct put_down {
 	__u64 kernel; /* its handle */
@@ -26,9 +27,10 @@ struct launch_row {
 	__u32 era; /* launch_era */
 	__u32 stream; /* as in a beat; that of all of them */
 	__u16 n, room; /* so many are put down; no more than so many may be */
-	__u16 which; /* the function of the last one */
+	__u16 which; /* the function of the last one, or ROW_OTHER */
 	__u16 unread; /* launches since that stream was read */
-	__u64 pad;
+	__u16 newer; /* of the two functions: which was taken in last */
+	__u16 pad[3];
 	struct put_down launch[ROW_MAX];
 	__u64 known[ROW_WORDS]; /* kernels that were met before, two bits each: a Bloom filter */
 };
