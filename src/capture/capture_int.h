@@ -66,6 +66,9 @@ struct capture {
 };
 
 /* Map what the kernel lets us read without system calls, and fill the lists of free places. */
+/* Launches that are put down at the moment: see probe/row.bpf.h. */
+uint64_t capture_put_down(const struct capture *c);
+
 int capture_map(struct capture *c);
 
 /* What is needed to walk Python's stacks; nothing where they are not wanted. */

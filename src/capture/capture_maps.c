@@ -130,6 +130,16 @@ static void add_put_down(const struct launch_row *row, const struct tape *tape, 
 		last->end_ns = max_u64(last->end_ns, ns);
 }
 
+uint64_t capture_put_down(const struct capture *c)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < TAPES; i++)
+		if (c->rows[i].serial && c->rows[i].serial == c->tapes[i].serial)
+			n += min_u64(__atomic_load_n(&c->rows[i].n, __ATOMIC_RELAXED), ROW_MAX);
+	return n;
+}
+
 static void read_tape(struct capture *c, uint32_t i, beats_fn fn, void *arg)
 {
 	const struct tape *tape = &c->tapes[i];

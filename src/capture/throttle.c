@@ -72,6 +72,7 @@ struct throttle {
 	uint64_t phase_ns; /* that is counted up to then */
 	bool in_window; /* while they are shed: they are seen since window_ns; else not since then */
 	uint64_t window_ns;
+	uint64_t put_down; /* launches in `total` that no tally has heard of */
 	struct sight total, last; /* so far; in the last window, or look */
 	struct sight then; /* `total` when that was over */
 	struct span *span; /* not told, or not for the last time */
@@ -169,8 +170,11 @@ static void measure(struct throttle *t)
 	uint64_t each = cost->count_ns ? cost->count_ns : COUNT_NS;
 	struct stats stats = t->c->probe->bss->stats;
 	uint64_t more = stats.late - t->stats.late + stats.stubs - t->stats.stubs;
+	uint64_t put_down = capture_put_down(t->c);
 
 	capture_each_tally(t->c, on_tally, t);
+	t->total.launches += put_down - t->put_down;
+	t->put_down = put_down;
 	add_cpus(t);
 	t->spent.stepped_ns += (stats.stepped - t->stats.stepped) * cost->stepped_ns;
 	t->spent.launch_ns += more * each;

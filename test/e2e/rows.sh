@@ -47,7 +47,7 @@ for caller in $first $second; do
 done
 is "lost" "$(sql "SELECT coalesce(sum(count), 0) FROM loss WHERE reason IN ('no_tally', 'no_kernel', 'no_tape', 'no_entry')")" 0
 
-# ---- two functions in turn, many kernels, two streams; each launch is timed, too
+# ---- two functions in turn, many kernels, two streams, fills in between; each launch is timed, too
 
 # counts PID: launches by the two functions and by kernel, as they should be of $launched
 counts() {
@@ -55,6 +55,8 @@ counts() {
 		$(((launched + 6) / 7))
 	is "others" "$(sql "SELECT sum(calls) FROM op_second JOIN op ON op.id = op WHERE symbol = 'cuLaunchKernel'")" \
 		$((launched - (launched + 6) / 7))
+	is "fills, and their bytes" "$(sql "SELECT sum(calls) || ' ' || sum(bytes) FROM op_second JOIN op ON op.id = op WHERE class = 'fill'")" \
+		"$fills $((fills * 4096))"
 	is "kernels" "$(sql "SELECT count(*) FROM kernel WHERE handle % 16 = 0 AND handle BETWEEN 16 AND 592")" 37
 	is "each has its launches" "$(sql "SELECT count(*) FROM (SELECT handle, sum(launches) AS n FROM kernel_second
 		JOIN kernel ON kernel.id = kernel GROUP BY handle)
@@ -88,10 +90,11 @@ for option in --budget=off --launch-times; do
 	ends "$caller"
 	untrace
 	launched=$(sed -n 's/^total //p' "$dir/out.$caller" | tail -n 1)
+	fills=$(((launched + 100) / 101))
 	note "$launched launches, $option"
 	counts
 	is "timed" "$(timed)" "$([ "$option" = --launch-times ] && echo "$launched" || echo 0)"
 	is "gaps" "$(of "$caller" 'sum(calls)' gap)" \
-		"$((launched + $(of "$caller" 'sum(calls)' sync) - 1))"
+		"$((launched + fills + $(of "$caller" 'sum(calls)' sync) - 1))"
 	is "the states of the gaps are their time" "$(of "$caller" "sum($states) - sum(total_ns)" gap)" 0
 done

@@ -16,7 +16,7 @@ static const char usage[] =
 	"Wait for a line, then for each pair launch kernels for SECONDS at RATE a second; 0 is\n"
 	"as many as can be. Each 500 launches are synchronised with; uneven: three times ten and\n"
 	"then 4,000. Mixed: 37 kernels in turn, each seventh launch is an extended one, each 1,009th on\n"
-	"another stream. Prints every 100 ms the wall clock in ns, the launches so far and the CPU time\n"
+	"another stream, a fill after each 101st. Prints every 100 ms the wall clock in ns, the launches so far and the CPU time\n"
 	"of each in ns, and at the end of each pair \"total LAUNCHES\".\n";
 
 #define SYNC_EVERY 500
@@ -27,8 +27,10 @@ static const char usage[] =
 #define KERNELS 37
 #define EXTENDED_EVERY 7
 #define OTHER_STREAM_EVERY 1009
+#define FILL_EVERY 101
+#define FILL_BYTES 4096
 
-static sim_entry launch, launch_ex, synchronise;
+static sim_entry launch, launch_ex, fill, synchronise;
 static long launches;
 static int uneven, mixed;
 
@@ -72,6 +74,8 @@ static void launch_mixed(long n)
 		launch(kernel, 1, 1, 1, 1, 1, 1, 1, stream, 1, 0, 0, 0);
 	else
 		launch_ex((long)config, kernel, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	if (n % FILL_EVERY == 0)
+		fill(1, 0, FILL_BYTES, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }
 
 /* Some at a time, then what is left of the time that they may take. */
@@ -121,6 +125,7 @@ int main(int argc, char **argv)
 	}
 	find(lib, "cuLaunchKernel", &launch);
 	find(lib, "cuLaunchKernelEx", &launch_ex);
+	find(lib, "cuMemsetD8Async", &fill);
 	find(lib, "cuStreamSynchronize", &synchronise);
 	printf("ready %d\n", (int)getpid());
 	fflush(stdout);
