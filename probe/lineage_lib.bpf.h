@@ -147,8 +147,8 @@ struct {
 
 /* Somebody who made data: kept for as long as it may be unwritten. */
 struct lineage_who {
-	__u32 pid;
 	__u32 tid; /* 0: several threads of it */
+	__u32 pid; /* behind it, as the kernel tells both at once */
 	__u64 tag, cgroup;
 	char comm[LINEAGE_COMM];
 };

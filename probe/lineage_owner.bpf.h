@@ -28,8 +28,8 @@ enum { INODE_FREE, INODE_BUSY, INODE_LIVE };
 struct inode_owner {
 	struct inode_id id;
 	__u32 state;
+	__u32 several; /* writers since the last epoch began */
 	__u32 epoch; /* +1 when all before is written: chunks of older ones mean nothing */
-	__u32 several; /* writers since then */
 	__u32 pad;
 	__u64 low, high; /* pages that `first` has dirtied */
 	struct lineage_who now, first;
@@ -156,6 +156,11 @@ static __always_inline void inode_id_of(struct inode_id *id, struct inode *inode
 	id->gen = inode->i_generation;
 }
 
+static __always_inline __u64 two_words(const __u32 *first)
+{
+	return *(const __u64 *)first;
+}
+
 static __always_inline void more_pages(struct inode_owner *o, __u64 page)
 {
 	if (page < o->low)
@@ -166,22 +171,19 @@ static __always_inline void more_pages(struct inode_owner *o, __u64 page)
 
 /*
  * The only writer of a file goes on, and nobody has a tag: nearly all that is written. What dirtied() would do, in
- * few instructions in a row. False: look at it as at any other.
+ * few instructions in a row; a worker of an io_uring is never the writer itself. False: look at it as at any other.
  */
 static __always_inline bool goes_on(struct folio *folio, struct inode *inode)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 self = bpf_get_current_pid_tgid();
 	struct inode_id id = {};
 	struct inode_owner *o;
 
 	inode_id_of(&id, inode);
 	o = inode_at(&id, 0);
-	if (unlikely(!o || o->state != INODE_LIVE || !same_inode(&o->id, &id)))
+	if (unlikely(!o || !same_inode(&o->id, &id) || two_words(&o->state) != INODE_LIVE))
 		return false;
-	if (unlikely(o->several || o->now.tag || o->now.pid != (__u32)task->tgid ||
-		     o->now.tid != (__u32)task->pid))
-		return false;
-	if (unlikely(task->flags & PF_IO_WORKER || any_tags()))
+	if (unlikely(two_words(&o->now.tid) != self || o->now.tag || any_tags()))
 		return false;
 	more_pages(o, folio->index);
 	return true;
