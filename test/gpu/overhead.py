@@ -190,7 +190,8 @@ def report(path, windows, kind):
         say(variant, steps.of(variant), untraced)
     say("nothing", untraced[::2], untraced[1::2], " beside nothing: the noise")
     for ours, floor, what in (("no-limit", "empty", "launches"), ("no-limit", "same", "all functions of ours"),
-                              ("returns", "session", "all, with returns")):
+                              ("returns", "session", "all, with returns"),
+                              ("returns-quiet", "session", "all, with returns")):
         if ours in variants and floor in variants:
             groups = steps.of(ours), steps.of(floor), untraced
             found = ratio(*groups)
