@@ -47,9 +47,7 @@ static __always_inline void account(struct thread *t, struct launch_row *r, stru
 	struct tally *y = tally_in_row(r->tally[which]);
 	struct kernel_cell *c = kernel_cell_of(t, p->kernel);
 
-	if (ns > gap->max_ns)
-		gap->max_ns = ns;
-	gap->hist[hist_bucket(ns) & (HIST_BUCKETS - 1)]++;
+	add_duration(gap, ns);
 	if (t->gap_after != op || clock_draws(t->now.ns))
 		learn(usual_of(t, OP_GAP, 0, (__u64)t->gap_after << 16 | op), ns);
 	t->gap_after = op;
@@ -77,8 +75,8 @@ static __always_inline void account_all(struct thread *t, struct launch_row *r)
 	if (!gap)
 		return;
 	t->gap_wait_ns = 0;
-	for (__u64 i = 0; i < ROW_MAX && i < n;
-	     i++) { /* 64 bits: verifiers know them on the stack, too */
+	/* 64 bits: verifiers know them on the stack, too. */
+	for (__u64 i = 0; i < ROW_MAX && i < n; i++) {
 		t->now.ns += r->launch[i].gap_ns;
 		account(t, r, gap, &r->launch[i]);
 	}
@@ -87,7 +85,6 @@ static __always_inline void account_all(struct thread *t, struct launch_row *r)
 	gap->calls += n;
 	gap->done += n;
 	gap->summed += n;
-	gap->total_ns += ns;
 	gap->state_ns[STATE_RUN] += ns;
 	t->gap.ns = t->now.ns;
 	t->now.sum[STATE_RUN] += ns;

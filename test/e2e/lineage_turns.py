@@ -1,20 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Direct reads and writes of one CPU, in turn of different tasks, files and tags: lineage_turns.py FOLDER.
 # Prints for each: where in its file, what, the file, who, tagged or not.
-import ctypes
 import mmap
 import os
-import sys
+
+from lineage_play import called, forked, path
 
 PAGE = 4096
-folder = sys.argv[1]
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 memory = mmap.mmap(-1, PAGE)
 turn = 0
-
-
-def path(name):
-    return os.path.join(folder, name)
 
 
 def make(name):
@@ -34,18 +28,8 @@ def one(name, op="read", tagged=0):
 
 def by_child(*args):
     global turn
-    pid = os.fork()
-    if not pid:
-        one(*args)
-        os._exit(0)
-    os.waitpid(pid, 0)
+    forked(lambda: one(*args))
     turn += 1
-
-
-def called(*names):
-    libc = ctypes.CDLL(None)
-    for name in names:
-        libc.prctl(15, name, 0, 0, 0)
 
 
 for name in "a", "b", "c":

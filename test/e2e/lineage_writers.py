@@ -1,34 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # Buffered writes of one CPU, in turn of different tasks, threads, files and tags: lineage_writers.py FOLDER.
 # Prints for each: where in its file, the file, whose it is (process, thread; 0: either of several), tagged or not.
-import ctypes
 import os
-import sys
 import threading
+
+from lineage_play import called, forked, path
 
 PAGE = 4096
 APART = 64 * 1024  # what may have an owner of its own
 TURNS = 64
-folder = sys.argv[1]
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 turn = 0
-
-
-def path(name):
-    return os.path.join(folder, name)
 
 
 # By another process, so that we have written none of it. And out of the cache again: there it is in large pieces, and
 # the kernel tells of each once, whoever writes into it.
 def make(name):
-    pid = os.fork()
-    if not pid:
+    def fill():
         with open(path(name), "wb") as f:
             f.write(os.urandom(TURNS * APART))
             os.fsync(f.fileno())
             os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        os._exit(0)
-    os.waitpid(pid, 0)
+
+    forked(fill)
 
 
 def write(name, tagged=0, tid=None, at=0):
@@ -43,12 +36,7 @@ def write(name, tagged=0, tid=None, at=0):
 
 def by_child(*args):
     global turn
-    pid = os.fork()
-    if not pid:
-        write(*args)
-        write(*args)
-        os._exit(0)
-    os.waitpid(pid, 0)
+    forked(lambda: (write(*args), write(*args)))
     turn += 2
 
 
@@ -56,12 +44,6 @@ def by_thread(*args):
     thread = threading.Thread(target=write, args=args)
     thread.start()
     thread.join()
-
-
-def called(*names):
-    libc = ctypes.CDLL(None)
-    for name in names:
-        libc.prctl(15, name, 0, 0, 0)
 
 
 for name in "e", "f", "g":
