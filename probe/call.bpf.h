@@ -111,7 +111,7 @@ static __always_inline int on_return(struct pt_regs *ctx)
 			t->beat_op = OP_SLOTS; /* one is told from the next by what is hidden */
 		beat(t, op | way << 16, span.from->ns, t->now.ns - span.from->ns,
 		     on_stream(span.frame->stream));
-		resume_row(t);
+		resume_row(t, ctx);
 	}
 	return 0;
 }
@@ -119,7 +119,19 @@ static __always_inline int on_return(struct pt_regs *ctx)
 SEC("uprobe")
 int call_count(struct pt_regs *ctx)
 {
-	on_count(ctx);
+	struct cpu_row *here = this_cpu_row();
+	__u64 now = bpf_ktime_get_ns();
+	struct launch_row *r;
+	bool done;
+
+	here->busy = 1;
+	barrier();
+	r = row_here(ctx, here);
+	done = likely(r) && put_down(ctx, r, now);
+	barrier();
+	here->busy = 0;
+	if (unlikely(!done))
+		on_count(ctx, now);
 	return 0;
 }
 
@@ -135,16 +147,61 @@ int call_return(struct pt_regs *ctx)
 	return on_return(ctx);
 }
 
+/* What is not in a row. The session's cookie is when it began, if it was counted. */
+static __noinline int count_alone(struct pt_regs *ctx, __u64 now)
+{
+	__u64 *began = bpf_session_cookie();
+
+	if (bpf_session_is_return())
+		return *began ? on_counted(ctx, now - *began) : 0;
+	if (!on_count(ctx, now))
+		return 1; /* its return is left alone */
+	*began = now;
+	return shed_returns ? 1 : 0;
+}
+
+/* Does it begin, or return? Mostly its registers tell, and nobody needs to be asked. */
+static __always_inline bool begins(struct pt_regs *ctx, const struct launch_row *r)
+{
+#ifdef __TARGET_ARCH_x86 /* where no function can begin with the stack pointer that one returns with */
+	if (r->ip == REG_IP(ctx))
+		return true;
+	if (r->sp == REG_SP(ctx) - RETURN_POPS)
+		return false;
+#endif
+	return !bpf_session_is_return();
+}
+
+enum put { PUT_NOT, PUT_ENTRY, PUT_END };
+
+static __always_inline enum put put_either(struct pt_regs *ctx, struct launch_row *r, __u64 now)
+{
+	if (begins(ctx, r))
+		return put_down(ctx, r, now) ? PUT_ENTRY : PUT_NOT;
+	return put_end_down(ctx, r, now) ? PUT_END : PUT_NOT;
+}
+
 SEC("uprobe")
 int count_session(struct pt_regs *ctx)
 {
-	__u64 *ticket = bpf_session_cookie(), alone = shed_returns;
+	struct cpu_row *here = this_cpu_row();
+	__u64 now = bpf_ktime_get_ns(), alone;
+	enum put put = PUT_NOT;
+	struct launch_row *r;
 
-	if (*ticket) /* 0 at entry: that spares asking which it is */
-		return on_counted(*ticket);
-	*ticket = on_count(ctx);
-	if (unlikely(!*ticket))
-		return 1; /* its return is left alone */
+	here->busy = 1;
+	barrier();
+	r = row_here(ctx, here);
+	if (likely(r))
+		put = put_either(ctx, r, now);
+	barrier();
+	here->busy = 0;
+	if (put == PUT_END)
+		return 0;
+	if (unlikely(!r || put == PUT_NOT))
+		return count_alone(ctx, now) & 1;
+	*bpf_session_cookie() = now;
+	alone = r->alone;
 	asm volatile("%0 &= 1" : "+r"(alone)); /* clang knows, the verifier does not */
 	return alone;
 }

@@ -25,12 +25,6 @@ static __noinline __u64 launched_on(struct pt_regs *ctx, __u32 op)
 	return stream;
 }
 
-/*
- * Reading the stream costs a fifth of the whole probe, so in a run of launches every 13th is read: a
- * number that no pattern of a few streams divides.
- */
-#define STREAM_EVERY 13
-
 static __always_inline struct work_on launched_in_run(struct thread *t, struct pt_regs *ctx,
 						      __u32 op)
 {
@@ -76,50 +70,92 @@ static __noinline int take_arguments(struct thread *t, struct pt_regs *ctx, __u6
 	return 0;
 }
 
-/* What an op that is only counted leaves for its return, if that is looked at: whose account, and when. */
-#define TICKET_NS_BITS 50
-#define TICKET_NS ((1ull << TICKET_NS_BITS) - 1)
-
-static __always_inline __u64 ticket_of(__u16 tally, __u64 ns)
-{
-	return (__u64)tally << TICKET_NS_BITS | (ns & TICKET_NS);
-}
-
 /* ---- in a row ---- */
 
-static __always_inline struct launch_row *row_here(const struct lane *lane)
-{
-	__u32 i = lane->row;
+#define FILL_BYTES 3 /* the argument that says how many, where one alone says it */
 
-	/* The switch away from this CPU takes it back: looked at after the clock, and after lane.in_row. */
-	if (*(volatile __u64 *)&lane->row_task != (__u64)bpf_get_current_task_btf())
+static __always_inline struct launch_row *row_here(const struct pt_regs *ctx,
+						   const struct cpu_row *here)
+{
+	struct launch_row *r;
+
+	/* The switch away from this CPU takes it back: looked at after the clock, and after cpu_row.busy. */
+	if (unlikely(*(volatile __u64 *)&here->regs != (__u64)ctx))
 		return NULL;
-	return bpf_map_lookup_elem(&rows, &i);
+	r = &rows[here->row & (ROWS - 1)];
+	asm volatile("" : "+r"(r)); /* or else clang finds it anew wherever it is used */
+	return r;
 }
 
-static __always_inline __u64 *known_word(struct launch_row *r, __u64 kernel, __u64 *bits)
+/* Which of its functions is it? ROW_FUNCTIONS: none. */
+static __always_inline __u32 function_in_row(const struct launch_row *r, __u64 ip)
 {
-	__u32 mixed = (__u32)(kernel >> 4) * 2654435761u ^ (__u32)(kernel >> 32) * 40503u;
-
-	*bits = 1ull << (mixed >> 26) | 1ull << (mixed >> 20 & 63);
-	return &r->known[mixed >> 15 & (ROW_WORDS - 1)];
+	for (__u32 i = 0; i < ROW_FUNCTIONS; i++)
+		if (r->function[i].ip == ip)
+			return i;
+	return ROW_FUNCTIONS;
 }
 
-/* Was it launched before? Else its caller is to be found out. Seldom wrong, and then that comes later. */
-static __always_inline bool is_known(struct launch_row *r, __u64 kernel)
+static __always_inline void put(struct pt_regs *ctx, struct launch_row *r, __u64 now, __u64 what,
+				__u32 which)
 {
-	__u64 bits, *word = known_word(r, kernel, &bits);
+	__u64 n = r->n;
 
-	return (*word & bits) == bits && kernel != r->asked;
+	if (unlikely(n >= ROW_MAX))
+		return;
+	r->launch[n].what = what;
+	r->launch[n].in_ns = 0;
+	r->launch[n].gap_ns = now - r->ns;
+	r->launch[n].which = which;
+	r->sp = REG_SP(ctx);
+	r->ns = now;
+	r->n = n + 1;
 }
 
-static __noinline int reads_stream(struct pt_regs *ctx, struct launch_row *r, __u32 op)
-{
-	struct work_on work = on_stream(launched_on(ctx, op));
+enum look { LOOK_ALONE, LOOK_LAUNCH, LOOK_PUT };
 
-	if (!r || work.flags || work.stream != r->stream)
+/*
+ * It is not the function of the launch before, or it is time to look at the stream: may it be put down all the
+ * same? LOOK_PUT: it is, as what is filled.
+ */
+static __noinline int look_closer(struct pt_regs *ctx, struct launch_row *r, __u64 now)
+{
+	__u64 reg[8] = REG_ARGS(ctx);
+	struct work_on work;
+	__u32 which;
+
+	if (!r || (r->n >= r->last && !renew_row(r)))
+		return LOOK_ALONE;
+	which = function_in_row(r, REG_IP(ctx));
+	if (which >= ROW_FUNCTIONS)
+		return LOOK_ALONE;
+	work = on_stream(launched_on(ctx, r->function[which].op));
+	if (work.flags || work.stream != r->stream)
+		return LOOK_ALONE;
+	if (which >= ROW_LAUNCHES) {
+		put(ctx, r, now, reg[FILL_BYTES], which);
+		stream_read(r, r->n);
+		r->room = 0; /* a launch after it begins another run */
+		return LOOK_PUT;
+	}
+	r->ip = REG_IP(ctx);
+	r->which = which;
+	r->second = r->function[which].second;
+	stream_read(r, r->n + 1);
+	return LOOK_LAUNCH;
+}
+
+/* Where it is launched from is not known, or to be looked at again. One at a time. */
+static __noinline int find_caller(struct pt_regs *ctx, struct launch_row *r, __u64 kernel)
+{
+	__u64 bit, *word;
+
+	if (!r || r->site_kernel || !kernel)
 		return 0;
-	r->unread = 0;
+	r->site = return_address(ctx);
+	r->site_kernel = kernel;
+	word = known_word(r, kernel, &bit);
+	*word |= bit;
 	return 1;
 }
 
@@ -127,73 +163,35 @@ static __noinline int reads_stream(struct pt_regs *ctx, struct launch_row *r, __
  * A launch after one like it, on the same CPU, of a kernel that is known, and not long after it: that is
  * most of them. 0: it is none of these, or its turn to be looked at, and nothing was counted yet.
  */
-static __always_inline __u64 put_down(struct pt_regs *ctx, const struct lane *lane, __u64 cookie,
-				      __u64 now)
+static __always_inline bool put_down(struct pt_regs *ctx, struct launch_row *r, __u64 now)
 {
-	struct launch_row *r = row_here(lane);
-	__u64 ns, n, which, kernel = launched(ctx, cookie);
+	__u64 kernel;
+	int look;
 
-	if (!r)
-		return 0;
-	n = r->n;
-	ns = now - r->ns;
-	if (n >= r->room || n >= ROW_MAX || ns >= SHORT_NS)
-		return 0;
-	if (r->irq_read != lane->irq_ns || stopped || r->era != launch_era)
-		return 0;
-	which = r->cookie[0] != cookie;
-	if (r->cookie[which] != cookie || !is_known(r, kernel))
-		return 0;
-	r->unread++;
-	if ((which != r->which || r->unread >= STREAM_EVERY) &&
-	    !reads_stream(ctx, r, cookie & COOKIE_OP))
-		return 0;
-	r->ns = now;
-	r->which = which;
-	r->launch[n].kernel = kernel;
-	r->launch[n].in_ns = 0;
-	r->launch[n].gap_ns = ns;
-	r->launch[n].which = which;
-	r->n = n + 1;
-	return ticket_of(r->tally[which], now);
-}
-
-static __always_inline __u64 count_in_row(struct pt_regs *ctx, __u64 cookie, __u64 now)
-{
-	struct lane *lane = this_lane();
-	__u64 ticket;
-
-	if (!lane)
-		return 0;
-	lane->in_row = 1;
-	barrier();
-	ticket = put_down(ctx, lane, cookie, now);
-	barrier();
-	lane->in_row = 0;
-	return ticket;
+	if (unlikely(now - r->ns >= SHORT_NS || r->closed))
+		return false;
+	if (unlikely(r->n >= r->room || r->ip != REG_IP(ctx))) {
+		look = look_closer(ctx, r, now);
+		if (look != LOOK_LAUNCH)
+			return look == LOOK_PUT;
+	}
+	kernel = launched(ctx, r->second);
+	if (unlikely(!is_known(r, kernel)) && !find_caller(ctx, r, kernel))
+		return false;
+	put(ctx, r, now, kernel, r->which);
+	return true;
 }
 
 /* The last one of its row returns, and was not accounted for yet: that will be, together with it. */
-static __always_inline bool put_end_down(__u64 ticket_ns, __u64 dur)
+static __always_inline bool put_end_down(struct pt_regs *ctx, struct launch_row *r, __u64 now)
 {
-	struct lane *lane = this_lane();
-	struct launch_row *r;
-	bool put = false;
-	__u64 i;
+	__u64 dur = now - r->ns, i = r->n - 1ull;
 
-	if (!lane || dur >> 32)
+	if (unlikely(r->sp != REG_SP(ctx) - RETURN_POPS || dur >> 32 || i >= ROW_MAX))
 		return false;
-	lane->in_row = 1;
-	barrier();
-	r = row_here(lane);
-	i = r ? r->n - 1ull : ROW_MAX;
-	if (r && i < ROW_MAX && (r->ns & TICKET_NS) == ticket_ns) {
-		r->launch[i].in_ns = dur;
-		put = true;
-	}
-	barrier();
-	lane->in_row = 0;
-	return put;
+	r->launch[i].in_ns = dur;
+	r->sp = 0;
+	return true;
 }
 
 /* The row of a thread that had none: another's may have been there. */
@@ -201,71 +199,101 @@ static __noinline int clear_row(struct launch_row *r, __u32 serial)
 {
 	if (!r)
 		return 0;
-	r->asked = 0;
-	r->newer = 1; /* the first one gets the other place */
-	r->cookie[0] = r->cookie[1] = 0;
-	r->tally[0] = r->tally[1] = 0;
+	for (int i = 0; i < ROW_FUNCTIONS; i++)
+		r->function[i].ip = r->function[i].tally = 0;
 	for (int i = 0; i < ROW_WORDS; i++)
 		r->known[i] = 0;
 	r->serial = serial;
 	return 0;
 }
 
-/* It is one of the two functions from now on. */
-static __always_inline void join_row(struct launch_row *r, const struct thread *t, __u64 cookie)
-{
-	__u64 which = r->cookie[0] != cookie;
+/* After so long an address may be another function's: no library is closed and another one opened in less. */
+#define STALE_NS 20000000
 
-	if (r->cookie[which] != cookie) /* neither: it takes the place of the older one */
-		r->newer = which = ~r->newer & 1;
-	r->which = which;
-	r->cookie[which] = cookie;
-	r->tally[which] = t->counted_tally;
+static __always_inline bool is_stale(const struct launch_row *r, const struct thread *t)
+{
+	return unlikely(t->now.ns - slept_ns - r->ns > STALE_NS);
+}
+
+/* It is one of the functions from now on. */
+static __always_inline void join_row(struct launch_row *r, const struct thread *t,
+				     struct pt_regs *ctx, __u64 cookie)
+{
+	__u32 fills = COOKIE_CLASS(cookie) == CLASS_FILL, which;
+	struct row_function *f;
+
+	if (unlikely(r->serial != t->serial))
+		clear_row(r, t->serial);
+	if (is_stale(r, t))
+		for (int i = 0; i < ROW_FUNCTIONS; i++)
+			r->function[i].ip = 0;
+	which = function_in_row(r, REG_IP(ctx));
+	if (which >= ROW_FUNCTIONS) { /* it takes the place of the older one */
+		r->newer[fills] = ~r->newer[fills] & 1;
+		which = r->newer[fills] + fills * ROW_LAUNCHES;
+	}
+	f = &r->function[which & (ROW_FUNCTIONS - 1)];
+	f->ip = REG_IP(ctx);
+	f->op = cookie & COOKIE_OP;
+	f->tally = t->counted_tally;
+	f->second = cookie & COOKIE_SECOND ? 1 : 0;
+	if (!fills) {
+		r->ip = f->ip;
+		r->which = which;
+		r->second = f->second;
+	}
 }
 
 /* More like it may come. */
 static __always_inline void begin_row(struct thread *t, struct pt_regs *ctx, __u64 cookie)
 {
 	struct launch_row *r = row_of(t);
-	__u64 kernel = launched(ctx, cookie), bits, *word;
+	__u64 bit, *word;
 
 	if (!r || cookie & (COOKIE_STEPPED | COOKIE_IF_NO_DRIVER))
 		return;
-	if (unlikely(r->serial != t->serial))
-		clear_row(r, t->serial);
-	word = known_word(r, kernel, &bits);
-	*word |= bits;
-	if (r->asked == kernel)
-		r->asked = 0;
-	join_row(r, t, cookie);
-	arm_row(t);
+	join_row(r, t, ctx, cookie);
+	word = known_word(r, launched(ctx, cookie & COOKIE_SECOND), &bit);
+	*word |= bit;
+	arm_row(t, ctx);
 }
 
-/* Another call is over, and launches like those before it may come. */
-static __always_inline void resume_row(struct thread *t)
+/* Another call is over, and launches like those before it may come; their stream is read first. */
+static __always_inline void resume_row(struct thread *t, struct pt_regs *ctx)
 {
 	struct launch_row *r = row_of(t);
 
-	if (!r || r->serial != t->serial || !r->cookie[0])
+	if (r && r->serial == t->serial && !is_stale(r, t) && arm_row(t, ctx))
+		r->room = 0;
+}
+
+/* What is filled is put down, too, if its size and its stream are arguments in registers. */
+static __always_inline void resume_filled(struct thread *t, struct pt_regs *ctx, __u64 cookie)
+{
+	__u64 op = cookie & COOKIE_OP;
+	struct launch_row *r = row_of(t);
+
+	if (op >= OP_SLOTS || !r)
 		return;
-	r->which = ROW_OTHER;
-	arm_row(t);
+	if (!shapes[SLOT(op)].unit && op_args[SLOT(op)].size == FILL_BYTES &&
+	    !(cookie & (COOKIE_STEPPED | COOKIE_IF_NO_DRIVER)) && !is_stale(r, t))
+		join_row(r, t, ctx, cookie);
+	resume_row(t, ctx);
 }
 
 /* ---- any other ---- */
 
-/* An op that is only counted: its duration belongs to the gap that follows. 0: it is not counted. */
-static __always_inline __u64 on_count(struct pt_regs *ctx)
+/*
+ * An op that is only counted: its duration belongs to the gap that follows. 0: it is not counted. A function of its
+ * own, so that what a launch in a row needs lies together. raw_ns: as in a row.
+ */
+static __noinline int on_count(struct pt_regs *ctx, __u64 raw_ns)
 {
 	__u64 cookie = bpf_get_attach_cookie(ctx), op = cookie & COOKIE_OP;
-	__u64 now = now_ns(), ticket = count_in_row(ctx, cookie, now);
-	struct thread *t;
+	struct thread *t = caller(cookie);
 	__u32 because;
 	struct tally *y;
 
-	if (likely(ticket))
-		return ticket;
-	t = caller(cookie);
 	if (unlikely(!t || op >= OP_SLOTS))
 		return 0;
 	if (unlikely(
@@ -273,7 +301,7 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
 		count(late);
 		return 0;
 	}
-	tick_launch(t, now);
+	tick_launch(t, raw_ns + slept_ns);
 	if (unlikely(t->depth))
 		drop_dead_frames(t, REG_SP(ctx));
 	if (likely(!t->depth && COOKIE_CLASS(cookie) != CLASS_EVENT)) {
@@ -308,23 +336,23 @@ static __always_inline __u64 on_count(struct pt_regs *ctx)
 	if (likely(!t->depth && COOKIE_CLASS(cookie) == CLASS_LAUNCH))
 		begin_row(t, ctx, cookie);
 	else if (!t->depth && COOKIE_CLASS(cookie) == CLASS_FILL)
-		resume_row(t);
-	return ticket_of(t->counted_tally, t->now.ns);
+		resume_filled(t, ctx, cookie);
+	return 1;
 }
 
 /*
  * It returns, and the user wants to know how long it took. That is part of the gap that follows all the same:
  * the accounts of a thread's time do not depend on it.
  */
-static __always_inline int on_counted(__u64 ticket)
+static __noinline int on_counted(struct pt_regs *ctx, __u64 dur)
 {
-	__u64 dur = (now_ns() - ticket) & TICKET_NS;
-	__u32 i = (ticket >> TICKET_NS_BITS) - 1;
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	__u64 op = bpf_get_attach_cookie(ctx) & COOKIE_OP;
 	struct tally *y;
 
-	if (likely(put_end_down(ticket & TICKET_NS, dur)))
+	if (!t || op >= OP_SLOTS)
 		return 0;
-	y = bpf_map_lookup_elem(&tallies, &i);
+	y = tally_in_row(t->tally[SLOT(op)]);
 	if (y)
 		add_duration(y, dur);
 	return 0;

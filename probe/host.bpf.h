@@ -5,6 +5,7 @@
 
 #include "probe/block.bpf.h"
 #include "probe/python.bpf.h"
+#include "probe/row.bpf.h"
 
 #define DISK_SLOW_NS                                                                               \
 	(10 * 1000000000ll) /* no disk at work takes that long: it timed out, or is stuck */
@@ -155,7 +156,10 @@ int BPF_PROG(retransmit, struct sock *sk)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(process_exec, struct task_struct *task)
 {
-	if (active && thread_of(task)) {
+	struct thread *t = active ? thread_of(task) : NULL;
+
+	if (t) {
+		forget_row(t);
 		forget_python(task);
 		nccl_forget(task->tgid);
 		host_event(HOST_exec, task, task->pid, 0);

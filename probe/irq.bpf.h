@@ -111,6 +111,7 @@ static __always_inline void irq_leave(struct lane *lane)
 		return;
 	now = now_ns();
 	lane->irq_ns += now - lane->irq_start;
+	this_cpu_row()->regs = 0; /* the next launch is to be told of it */
 	if (own)
 		return;
 	lane->device_ns += now - lane->irq_start;

@@ -21,13 +21,13 @@ struct {
 } kernel_names SEC(".maps");
 
 /* What a launch launches: its first argument, or its second behind a struct. */
-static __always_inline __u64 launched(struct pt_regs *ctx, __u64 cookie)
+static __always_inline __u64 launched(struct pt_regs *ctx, __u64 is_second)
 {
 	__u64 reg[8] = REG_ARGS(ctx), first = reg[1], second = reg[2];
 
 	/* Both are loaded: the verifier wants no choice between two places of the context. */
 	asm volatile("" : "+r"(first), "+r"(second));
-	return cookie & COOKIE_SECOND ? second : first;
+	return is_second ? second : first;
 }
 
 /* ---- counting ---- */
@@ -64,7 +64,7 @@ static __noinline int kernel_pair(struct thread *t, struct pt_regs *ctx, __u64 h
 
 static __always_inline void count_kernel(struct thread *t, struct pt_regs *ctx, __u64 cookie)
 {
-	__u64 handle = launched(ctx, cookie);
+	__u64 handle = launched(ctx, cookie & COOKIE_SECOND);
 	struct kernel_cell *c = kernel_cell_of(t, handle);
 
 	if (likely(c)) {
@@ -91,7 +91,7 @@ int kernel_stub(struct pt_regs *ctx)
 	if (!t || stopped || launches_hidden())
 		return 0;
 	end_row(t); /* it would not look for it */
-	t->stub = launched(ctx, cookie);
+	t->stub = launched(ctx, cookie & COOKIE_SECOND);
 	t->stub_sp = REG_SP(ctx);
 	t->stub_site = return_address(ctx);
 	return 0;

@@ -6,6 +6,7 @@
 #include "probe/base.bpf.h"
 #include "wire/event.h"
 #include "wire/nccl.h"
+#include "wire/row.h"
 
 #define SLICES 256 /* per CPU; 32 are too few under an I/O load, 128 beside a fork loop */
 #define NAME_MIN_NS 10000 /* a shorter wait is not worth the name of its waker */
@@ -17,6 +18,7 @@
 const volatile __u64 slow_ns = 1000000; /* shorter than this is never "slow" */
 const volatile __u32 sample_every = 4096; /* one record in so many is sent; a power of two */
 const volatile bool record_all = false;
+const volatile bool no_rows = false; /* more CPUs than ROW_CPUS */
 const volatile __u32 history_size = 1024; /* stops kept per CPU; a power of two */
 
 struct stats stats = {};
@@ -25,17 +27,24 @@ __u32 tallies_high = 0; /* so many have ever been in use: user space looks no fu
 bool active = false; /* set by user space when there is something to follow */
 
 /*
- * What each launch looks at begins a cache line, and ends with launch_era.
- *
  * Boot time. The kernel's own function for it costs a tenth more than the one for the clock that stands still
  * while the host sleeps; what lies between them, user space writes here, and again after such a sleep.
  */
-__u64 slept_ns __attribute__((aligned(64))) = 0;
+__u64 slept_ns = 0;
 bool stopped = false; /* set at the end: detaching takes a while, counting stops at once */
 
 static __always_inline __u64 now_ns(void)
 {
 	return bpf_ktime_get_ns() + slept_ns;
+}
+
+/* Launches in a row: see row.bpf.h. By tape, and by CPU. */
+struct launch_row rows[ROWS] __attribute__((aligned(2048)));
+struct cpu_row cpu_rows[ROW_CPUS] __attribute__((aligned(64)));
+
+static __always_inline struct cpu_row *this_cpu_row(void)
+{
+	return &cpu_rows[bpf_get_smp_processor_id() & (ROW_CPUS - 1)];
 }
 
 #define count(field) __sync_fetch_and_add(&stats.field, 1)
@@ -62,11 +71,8 @@ struct slice {
 /* One CPU's recent history. Written by its own CPU; read by others under their runqueue lock. */
 struct lane {
 	__u64 last_next; /* to notice a switch that was not reported */
-	/* The kernel puts us 8 bytes before the beginning of a cache line: what a launch looks at is on one. */
-	__u64 row_task; /* it has launches in a row, and has not left this CPU since; 0: nobody */
-	__u16 row; /* index into `rows` */
-	__u16 in_row; /* a program of a launch may be writing there: see row.bpf.h */
 	__u32 head; /* next slice to write */
+	__u32 pad;
 	/* Interrupts, see irq.bpf.h. Numbers are + 1, so that 0 is none. */
 	__u64 irq_ns; /* spent in interrupts, cumulated */
 	__u64 device_ns; /* of these: not raised by the task that ran, or by ksoftirqd */
@@ -77,7 +83,7 @@ struct lane {
 	__u32 softirq;
 	__u32 untimed[SWITCH_KINDS]; /* switches since one was timed: see cost.bpf.h */
 	__u32 soft_own; /* this softirq was not raised by an interrupt but by the task itself */
-	__u64 line[4];
+	__u64 line[5];
 	struct slice slice[SLICES];
 };
 

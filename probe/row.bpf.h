@@ -4,32 +4,30 @@
  * down, on a few cache lines of its thread; the accounts, which are spread over a dozen others and one for each
  * kernel, hear of all of them when something else comes. See put_down().
  *
- * Only the thread itself puts down, and only on the CPU whose lane names it. What ends the row is the thread's
- * next event of another kind, or the switch away from that CPU; lane.in_row tells the switch that it came
- * in the middle of a launch, and then it is left to the event.
+ * Only the thread itself puts down, and only on the CPU whose cpu_row names it. What ends the row is the thread's
+ * next event of another kind, or the switch away from that CPU; cpu_row.busy tells the switch that it came
+ * in the middle of a launch, and then it is left to the event. An interrupt ends it, too, when the next event comes.
+ *
+ * A thread is known by where its registers are kept on entry to the kernel, and a function by its address: both are
+ * at hand, whereas the task and the cookie are to be asked for. A launch comes after thousands of other
+ * instructions: what it costs is cache lines, most of them of our own code.
  */
 #ifndef PROBE_ROW_BPF_H
 #define PROBE_ROW_BPF_H
 
 #include "probe/cells.bpf.h"
+#include "probe/cost.bpf.h"
 #include "probe/irq.bpf.h"
 #include "probe/tally.bpf.h"
 #include "probe/tape.bpf.h"
-#include "wire/row.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY); /* by tape: a thread without one has no rows */
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TAPES);
-	__type(key, __u32);
-	__type(value, struct launch_row);
-} rows SEC(".maps");
+_Static_assert(TAPES <= ROWS, "a thread without a tape has no row");
 
 static __always_inline struct launch_row *row_of(const struct thread *t)
 {
-	__u32 i = t->tape - 1; /* no tape: beyond the end */
+	__u32 i = t->tape - 1;
 
-	return bpf_map_lookup_elem(&rows, &i);
+	return i < ROWS ? &rows[index_below(i, ROWS)] : NULL;
 }
 
 static __always_inline struct tally *tally_in_row(__u32 i)
@@ -38,27 +36,65 @@ static __always_inline struct tally *tally_in_row(__u32 i)
 	return bpf_map_lookup_elem(&tallies, &i);
 }
 
+/* ---- which kernels were met before? ---- */
+
+/* Where its bit is. Two kernels may share one: then the caller of the second is found out later. */
+static __always_inline __u64 *known_word(struct launch_row *r, __u64 kernel, __u64 *bit)
+{
+	__u32 mixed = (__u32)(kernel >> 4) * 2654435761u;
+
+	*bit = 1ull << (mixed >> 20 & 63);
+	return &r->known[mixed >> 26];
+}
+
+static __always_inline bool is_known(struct launch_row *r, __u64 kernel)
+{
+	__u64 bit, *word = known_word(r, kernel, &bit);
+
+	return *word & bit;
+}
+
+/* ---- the accounts ---- */
+
+static __always_inline void account_kernel(struct thread *t, struct launch_row *r, __u64 kernel)
+{
+	struct kernel_cell *c = kernel_cell_of(t, kernel);
+	__u64 bit, *word;
+
+	if (!c)
+		return;
+	if (unlikely(r->site_kernel == kernel)) {
+		c->site = r->site;
+		c->flags = 0;
+		r->site_kernel = 0;
+	}
+	c->count++;
+	if (unlikely(kernel_asks_for_site(c))) { /* its next launch tells */
+		word = known_word(r, kernel, &bit);
+		*word &= ~bit;
+	}
+}
+
 /* One of them, as on_count() would have counted it. t->now is at its entry. */
 static __always_inline void account(struct thread *t, struct launch_row *r, struct tally *gap,
 				    const struct put_down *p)
 {
 	struct work_on work = { .stream = r->stream };
-	__u64 which = p->which & 1, op = r->cookie[which] & COOKIE_OP, ns = p->gap_ns;
-	struct tally *y = tally_in_row(r->tally[which]);
-	struct kernel_cell *c = kernel_cell_of(t, p->kernel);
+	const struct row_function *f = &r->function[p->which & (ROW_FUNCTIONS - 1)];
+	__u64 op = f->op, ns = p->gap_ns;
+	struct tally *y = tally_in_row(f->tally);
 
 	add_duration(gap, ns);
 	if (t->gap_after != op || clock_draws(t->now.ns))
 		learn(usual_of(t, OP_GAP, 0, (__u64)t->gap_after << 16 | op), ns);
 	t->gap_after = op;
 	beat(t, op, t->now.ns, 0, work);
-	if (c) {
-		c->count++;
-		if (kernel_asks_for_site(c))
-			r->asked = p->kernel;
-	}
+	if (likely(p->which < ROW_LAUNCHES))
+		account_kernel(t, r, p->what);
 	if (!y)
 		return;
+	if (unlikely(p->which >= ROW_LAUNCHES))
+		y->bytes += p->what;
 	y->calls++;
 	y->done++;
 	y->summed++;
@@ -66,21 +102,36 @@ static __always_inline void account(struct thread *t, struct launch_row *r, stru
 		add_duration(y, p->in_ns);
 }
 
+struct accounts {
+	struct thread *t;
+	struct launch_row *r;
+	struct tally *gap;
+};
+
+static long account_next(__u32 i, struct accounts *all)
+{
+	struct thread *t = all->t;
+	struct launch_row *r = all->r;
+
+	if (i >= ROW_MAX)
+		return 1;
+	t->now.ns += r->launch[i].gap_ns;
+	account(t, r, all->gap, &r->launch[i]);
+	return 0;
+}
+
 static __always_inline void account_all(struct thread *t, struct launch_row *r)
 {
 	struct tally *gap = tally_in_row(t->gap_tally);
+	struct accounts all = { t, r, gap };
 	__u64 n = r->n, began = t->now.ns, ns;
 
 	r->n = 0;
 	if (!gap)
 		return;
 	t->gap_wait_ns = 0;
-	/* 64 bits: verifiers know them on the stack, too. */
-	for (__u64 i = 0; i < ROW_MAX && i < n; i++) {
-		t->now.ns += r->launch[i].gap_ns;
-		account(t, r, gap, &r->launch[i]);
-	}
-	t->beat_skipped = r->unread;
+	bpf_loop(n, account_next, &all, 0);
+	t->beat_skipped = n - r->read_at;
 	ns = t->now.ns - began;
 	gap->calls += n;
 	gap->done += n;
@@ -111,13 +162,20 @@ __noinline int leave_row(struct thread *t)
 /* ... and looks at what comes now by itself. */
 static __always_inline void end_row(struct thread *t)
 {
-	struct lane *lane = this_lane();
-
 	if (likely(!t->in_row))
 		return;
-	if (lane)
-		lane->row_task = 0;
+	this_cpu_row()->regs = 0;
 	leave_row(t);
+}
+
+/* It becomes another program, whose functions are elsewhere. */
+static __always_inline void forget_row(struct thread *t)
+{
+	struct launch_row *r = row_of(t);
+
+	end_row(t);
+	if (r && r->serial == t->serial)
+		r->serial = 0;
 }
 
 /* So many more before one has its turn to be sent. */
@@ -128,60 +186,95 @@ static __always_inline __u32 before_sample(const struct tally *y)
 
 static __always_inline __u32 room_in(const struct launch_row *r, const struct tally *gap)
 {
-	const struct tally *a = tally_in_row(r->tally[0]), *b = tally_in_row(r->tally[1]);
 	__u32 room = ROW_MAX;
 
 	if (room > before_sample(gap))
 		room = before_sample(gap);
-	if (a && room > before_sample(a))
-		room = before_sample(a);
-	if (b && room > before_sample(b))
-		room = before_sample(b);
+	for (int i = 0; i < ROW_FUNCTIONS; i++) {
+		const struct tally *y = tally_in_row(r->function[i].tally);
+
+		if (y && room > before_sample(y))
+			room = before_sample(y);
+	}
 	return room;
 }
 
-/*
- * Nothing is open but the gap that has just begun: what comes now may be put down, until the lane forgets this thread.
- * t->now is at the beginning of that gap.
- */
-__noinline int arm_row(struct thread *t)
+/* The stream was read when so many were put down: every 13th time it is read again. */
+static __always_inline void stream_read(struct launch_row *r, __s16 at)
 {
+	__s16 next = at + STREAM_EVERY - 1;
+
+	r->read_at = at;
+	r->room = next < 0 ? 0 : next > r->last ? r->last : next;
+}
+
+/*
+ * It is full: the accounts hear of all, and it goes on. False: no, it is the turn of one to be sent. Whoever calls has
+ * set cpu_row.busy.
+ */
+static __noinline int renew_row(struct launch_row *r)
+{
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	struct tally *gap;
+
+	if (!t || !r || t->in_row != 1 || r->serial != t->serial)
+		return 0;
+	gap = tally_in_row(t->gap_tally);
+	if (!gap)
+		return 0;
+	account_all(t, r);
+	r->last = room_in(r, gap);
+	stream_read(r, -(__s16)t->beat_skipped);
+	return r->last;
+}
+
+/*
+ * Nothing is open but the gap that has just begun: what comes now may be put down, until this CPU forgets the thread.
+ * t->now is at the beginning of that gap. False: may not.
+ */
+static __noinline int arm_row(struct thread *t, struct pt_regs *ctx)
+{
+	struct cpu_row *here = this_cpu_row();
 	struct lane *lane = this_lane();
 	struct launch_row *r;
 	struct tally *gap;
 
-	if (!t || !lane || t->run_as != STATE_RUN || t->stub || record_all || t->gap_era & 1)
+	if (!t || !lane || no_rows || t->run_as != STATE_RUN || t->stub || record_all ||
+	    t->gap_era & 1)
 		return 0;
 	r = row_of(t);
 	gap = tally_in_row(t->gap_tally);
 	if (!r || !gap)
 		return 0;
-	r->ns = t->now.ns;
-	r->irq_read = t->irq_read;
-	r->era = t->gap_era;
-	r->stream = t->beat_stream;
-	r->unread = t->beat_skipped;
-	r->room = room_in(r, gap);
+	r->ns = t->now.ns - slept_ns;
+	r->sp = r->site_kernel = 0;
 	r->n = 0;
+	r->alone = shed_returns;
+	r->stream = t->beat_stream;
+	r->last = room_in(r, gap);
+	stream_read(r, -(__s16)t->beat_skipped);
 	t->in_row = 1;
-	lane->row = t->tape - 1;
+	here->row = t->tape - 1;
+	here->task = (__u64)bpf_get_current_task_btf();
 	barrier();
-	*(volatile __u64 *)&lane->row_task = (__u64)bpf_get_current_task_btf();
-	if (t->now.gen != *(volatile __u64 *)&t->gen) /* it was away meanwhile */
-		lane->row_task = 0;
-	return 0;
+	*(volatile __u64 *)&here->regs = (__u64)ctx;
+	barrier();
+	/* It was away meanwhile, or interrupted. */
+	if (t->now.gen != *(volatile __u64 *)&t->gen ||
+	    t->irq_read != *(volatile __u64 *)&lane->irq_ns)
+		here->regs = 0;
+	return 1;
 }
 
 /* The switch away from a CPU takes it back from the task that had it. */
-static __always_inline void switch_row(struct lane *lane, struct task_struct *prev,
-				       struct thread *leaves)
+static __always_inline void switch_row(struct task_struct *prev, struct thread *leaves)
 {
-	bool ended = lane->row_task == (__u64)prev && !lane->in_row;
+	struct cpu_row *here = this_cpu_row();
 
-	if (likely(!lane->row_task))
+	if (likely(!here->regs))
 		return;
-	lane->row_task = 0;
-	if (ended && leaves)
+	here->regs = 0;
+	if (here->task == (__u64)prev && !here->busy && leaves)
 		leave_row(leaves);
 }
 

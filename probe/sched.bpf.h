@@ -310,7 +310,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	lane->last_next = (__u64)next;
 
 	leaves = thread_of(prev);
-	switch_row(lane, prev, leaves);
+	switch_row(prev, leaves);
 	comes = thread_of(next);
 	if (leaves && !in_detail(leaves))
 		leaves = NULL;

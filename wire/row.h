@@ -5,37 +5,72 @@
 
 #include <linux/types.h>
 
-#define ROW_MAX 20
-#define ROW_WORDS 32 /* a power of two */
-#define ROW_OTHER 2 /* the last call was another one */
+#define ROWS 64 /* at least TAPES; a power of two */
+#define ROW_MAX 80
+#define ROW_WORDS 64
+#define ROW_CPUS 1024 /* hosts with more do without rows */
+
+#define ROW_LAUNCHES 2 /* functions that launch, which a row may be made of, */
+#define ROW_FUNCTIONS 4 /* ... and with them those that fill */
 
 struct put_down {
-	__u64 kernel; /* its handle */
+	__u64 what; /* the kernel's handle, or how many bytes are filled */
 	__u32 in_ns; /* how long it took; 0: it is not over, or its end goes unseen */
 	__u16 gap_ns; /* since the one before began */
-	__u16 which; /* of the two functions */
+	__u16 which; /* of the functions */
 };
 
-/* By tape. What each launch looks at is on the first cache line, and on that of its own entry. */
+struct row_function {
+	__u64 ip; /* where it begins; 0: none */
+	__u16 op, tally; /* tally: as in the thread */
+	__u8 second; /* what it launches is its second argument, not its first */
+	__u8 pad[3];
+};
+
+/*
+ * By tape. What each launch looks at is on the first cache line, on that of its own entry and on one of `known`, all on
+ * one page.
+ */
 struct launch_row {
-	__u64 ns; /* when the last one began: so far the thread's time is known */
-	__u64 irq_read; /* of its CPU: no interrupt came since the row began */
-	__u64 asked; /* where this kernel is launched from is to be found out; 0: none */
-	__u32 cookie[2]; /* the two functions that it may be made of; 0: none */
-	__u16 tally[2]; /* of each, as in the thread */
+	__u64 ip; /* of the function that was launched with last */
+	__u64 sp; /* of the last one, as long as it has not returned; 0: it has */
+	__u64 ns; /* when it began, by the clock that stands still while the host sleeps */
+	__u16 n, room; /* so many are put down; from so many on something is to be looked at: */
+	__u16 last; /* ... from so many on the accounts */
+	__s16 read_at; /* ... and else the stream, which was read when so many were put down */
+	__u8 which, second; /* of that function */
+	__u8 alone; /* returns are left alone */
+	__u8 closed; /* user space says: nothing may be put down */
 	__u32 serial; /* of the thread */
-	__u32 era; /* launch_era */
 	__u32 stream; /* as in a beat; that of all of them */
-	__u16 n, room; /* so many are put down; no more than so many may be */
-	__u16 which; /* the function of the last one, or ROW_OTHER */
-	__u16 unread; /* launches since that stream was read */
-	__u16 newer; /* of the two functions: which was taken in last */
-	__u16 pad[3];
+	__u8 newer
+		[2]; /* of the functions that launch, and of those that fill: which was taken in last */
+	__u8 pad[18];
 	struct put_down launch[ROW_MAX];
-	__u64 known[ROW_WORDS]; /* kernels that were met before, two bits each: a Bloom filter */
+	__u64 known[ROW_WORDS]; /* kernels that were met before, a bit each by their hash */
+	struct row_function function[ROW_FUNCTIONS];
+	__u64 site_kernel; /* where this kernel was launched from is known, and not accounted for yet; 0: none */
+	__u64 site;
+	__u64 line[14];
 };
 
 _Static_assert(sizeof(struct put_down) == 16, "struct put_down");
-_Static_assert(sizeof(struct launch_row) == 640, "whole cache lines");
+_Static_assert(__builtin_offsetof(struct launch_row, launch) == 64, "a cache line");
+_Static_assert(sizeof(struct launch_row) == 2048, "none lies on two pages");
+
+/* By CPU: whose launches may be put down. */
+struct cpu_row {
+	/* Who has a row, and has not left this CPU nor been interrupted since: where its registers are; 0: nobody. */
+	__u64 regs;
+	__u32 row; /* of `rows` */
+	__u32 busy; /* a program of a launch may be writing there */
+	__u64 task; /* whose it is */
+	/* Not of rows, but by CPU, too: which CPUs are worth a look at what runs there? */
+	__u32 followed; /* a thread that we follow is on it */
+	__u32 arrivals; /* of such threads */
+	__u64 line[4];
+};
+
+_Static_assert(sizeof(struct cpu_row) == 64, "a cache line");
 
 #endif

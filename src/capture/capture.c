@@ -142,6 +142,7 @@ static void configure(struct capture *c)
 	c->cpus = libbpf_num_possible_cpus();
 	c->cpus_online = (int)max_u64(1, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	c->history_size = history_per_cpu(c->cpus);
+	p->rodata->no_rows = c->cpus > ROW_CPUS;
 	p->rodata->history_size = c->history_size;
 	bpf_map__set_max_entries(p->maps.lanes, (uint32_t)c->cpus);
 	bpf_map__set_max_entries(p->maps.costs, (uint32_t)c->cpus);
@@ -460,8 +461,7 @@ void capture_detach(struct capture *c)
 	c->detached = true;
 	guard_free(c->guard); /* who wants to write waits until all is detached: that is soon */
 	c->guard = NULL;
-	if (c->probe && c->probe->bss)
-		c->probe->bss->stopped = true;
+	capture_stop_counting(c);
 	c->detaching = c->libs;
 	c->libs = NULL;
 	detach_beside(c, 0, detach_libs);

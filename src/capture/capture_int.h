@@ -9,8 +9,9 @@
 #include "capture/capture.h"
 #include "capture/throttle.h"
 #include "capture/watch.h"
-#include "probe.skel.h"
 #include "wire/row.h"
+
+#include "probe.skel.h"
 
 #define DRAIN_PIDS 256
 
@@ -30,7 +31,6 @@ struct capture {
 	struct tally *tallies;
 	struct tape *tapes;
 	struct beat *beats;
-	struct launch_row *rows;
 	struct kernel_cell *cells;
 	struct stop *history;
 	struct history_head *heads;
@@ -65,10 +65,16 @@ struct capture {
 	bool detached, behind;
 };
 
-/* Map what the kernel lets us read without system calls, and fill the lists of free places. */
 /* Launches that are put down at the moment: see probe/row.bpf.h. */
 uint64_t capture_put_down(const struct capture *c);
 
+/* From now on each launch is looked at by itself, or not at all; or they may be put down again. */
+void capture_close_rows(struct capture *c, bool closed);
+
+/* Detaching takes a while; what comes from now on does not count. */
+void capture_stop_counting(struct capture *c);
+
+/* Map what the kernel lets us read without system calls, and fill the lists of free places. */
 int capture_map(struct capture *c);
 
 /* What is needed to walk Python's stacks; nothing where they are not wanted. */

@@ -42,13 +42,12 @@ int capture_map(struct capture *c)
 	c->tallies = map_array(c->probe->maps.tallies, true);
 	c->tapes = map_array(c->probe->maps.tapes, true);
 	c->beats = map_array(c->probe->maps.beats, false);
-	c->rows = map_array(c->probe->maps.rows, false);
 	c->history = map_array(c->probe->maps.history, false);
 	c->cells = map_array(c->probe->maps.kernel_cells, true);
 	c->heads = map_array(c->probe->maps.history_heads, false);
 	c->costs = map_array(c->probe->maps.costs, false);
-	if (!c->tallies || !c->tapes || !c->beats || !c->rows || !c->history || !c->heads ||
-	    !c->cells || !c->costs)
+	if (!c->tallies || !c->tapes || !c->beats || !c->history || !c->heads || !c->cells ||
+	    !c->costs)
 		return fail(-errno, "map the counters: %s", strerror(errno));
 	c->history_read = xcalloc((size_t)c->cpus, sizeof(*c->history_read));
 	c->history_head = xcalloc((size_t)c->cpus, sizeof(*c->history_head));
@@ -66,8 +65,6 @@ void capture_unmap(struct capture *c)
 		munmap(c->tapes, mapped_len(c->probe->maps.tapes));
 	if (c->beats)
 		munmap(c->beats, mapped_len(c->probe->maps.beats));
-	if (c->rows)
-		munmap(c->rows, mapped_len(c->probe->maps.rows));
 	if (c->cells)
 		munmap(c->cells, mapped_len(c->probe->maps.kernel_cells));
 	if (c->history)
@@ -120,9 +117,10 @@ void capture_each_stop(struct capture *c, stop_fn fn, void *arg)
 /* ---- beats ---- */
 
 /* Launches that are put down, see probe/row.bpf.h, belong to the last beat, or come right after it. */
-static void add_put_down(const struct launch_row *row, const struct tape *tape, struct beat *last)
+static void add_put_down(const struct launch_row *row, const struct tape *tape, uint64_t slept_ns,
+			 struct beat *last)
 {
-	uint64_t ns = __atomic_load_n(&row->ns, __ATOMIC_RELAXED);
+	uint64_t ns = __atomic_load_n(&row->ns, __ATOMIC_RELAXED) + slept_ns;
 	uint32_t op = BEAT_OP(last->op);
 
 	if (row->serial == tape->serial && row->n && op < OP_SLOTS &&
@@ -130,13 +128,28 @@ static void add_put_down(const struct launch_row *row, const struct tape *tape, 
 		last->end_ns = max_u64(last->end_ns, ns);
 }
 
+void capture_close_rows(struct capture *c, bool closed)
+{
+	for (uint32_t i = 0; i < TAPES; i++)
+		__atomic_store_n(&c->probe->bss->rows[i].closed, closed, __ATOMIC_SEQ_CST);
+}
+
+void capture_stop_counting(struct capture *c)
+{
+	if (!c->probe || !c->probe->bss)
+		return;
+	capture_close_rows(c, true);
+	c->probe->bss->stopped = true;
+}
+
 uint64_t capture_put_down(const struct capture *c)
 {
+	const struct launch_row *rows = c->probe->bss->rows;
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < TAPES; i++)
-		if (c->rows[i].serial && c->rows[i].serial == c->tapes[i].serial)
-			n += min_u64(__atomic_load_n(&c->rows[i].n, __ATOMIC_RELAXED), ROW_MAX);
+		if (rows[i].serial && rows[i].serial == c->tapes[i].serial)
+			n += min_u64(__atomic_load_n(&rows[i].n, __ATOMIC_RELAXED), ROW_MAX);
 	return n;
 }
 
@@ -165,7 +178,7 @@ static void read_tape(struct capture *c, uint32_t i, beats_fn fn, void *arg)
 	}
 	c->beats_read[i] = head;
 	copy[n] = c->beats[(size_t)i * BEATS + (head & (BEATS - 1))];
-	add_put_down(&c->rows[i], tape, &copy[n]);
+	add_put_down(&c->probe->bss->rows[i], tape, c->probe->bss->slept_ns, &copy[n]);
 	fn(tape->serial, copy, n, broken, arg);
 }
 

@@ -364,6 +364,7 @@ static void hide(struct throttle *t)
 {
 	uint64_t now;
 
+	capture_close_rows(t->c, true);
 	t->c->probe->bss->launch_era++; /* odd: from here on they are not counted */
 	now = clock_boot_ns();
 	add_sight(t, now);
@@ -385,6 +386,7 @@ static void show(struct throttle *t)
 	(void)libs_show_launches(t->libs); /* has said so */
 	pthread_mutex_lock(&t->lock);
 	t->c->probe->bss->launch_era++;
+	capture_close_rows(t->c, false);
 	t->hidden = false;
 	t->phase_ns = clock_boot_ns();
 	measure(t);

@@ -4,7 +4,7 @@
 # shellcheck source=test/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-count=1500007
+count=4000007
 hold cudaMemcpyAsync $count 3
 trace
 go "$caller"
