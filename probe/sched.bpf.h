@@ -289,6 +289,19 @@ static __always_inline void arrive(struct thread *t, struct task_struct *task,
 	t->state = STATE_RUN;
 }
 
+/* User space has CPUs looked at only where it pays: see capture_tune_sampling(). */
+static __always_inline void note_followed(const struct thread *comes)
+{
+	struct cpu_row *here = this_cpu_row();
+
+	if (comes) {
+		here->followed = 1;
+		here->arrivals++;
+	} else if (here->followed) {
+		here->followed = 0;
+	}
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
@@ -327,6 +340,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		leave(leaves, prev, &at, preempt, prev_state);
 	if (comes)
 		arrive(comes, next, &at);
+	note_followed(comes);
 
 	s = &lane->slice[lane->head & (SLICES - 1)];
 	s->start = at.now;
@@ -442,6 +456,7 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!t || t->state != STATE_RUN)
 		return 0;
+	this_cpu_row()->followed = 1; /* it may have come before we were attached */
 	look.stack = current_stack(WALK_SAMPLE);
 	if (look.stack < STACK_REASONS)
 		return 0;

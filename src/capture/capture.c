@@ -585,6 +585,7 @@ int capture_poll(struct capture *c, int timeout_ms, capture_fn fn, void *arg)
 	keep_time(c);
 	now = clock_boot_ns();
 	frees_check(c->frees, now);
+	capture_tune_sampling(c, now);
 	if (c->libs && now >= c->drain_at && (ready.revents || now >= c->rescan_at))
 		look_around(c, now);
 	capture_news(c);

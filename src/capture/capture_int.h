@@ -21,11 +21,21 @@ struct history_head {
 	uint64_t pad[6];
 };
 
+/* Looks at one CPU, many times a second. */
+struct sampler {
+	struct bpf_link *link; /* NULL: none */
+	int fd; /* the link's */
+	bool on;
+	uint32_t arrivals; /* as in struct cpu_row, when it was last looked at */
+	uint64_t used_ns; /* somebody whom we follow was there */
+};
+
 struct capture {
 	struct capture_opts opts;
 	struct probe *probe;
 	struct ring_buffer *ring, *news, *nccl, *kernel_names;
-	struct bpf_link **samplers; /* one per CPU */
+	struct sampler *samplers; /* one per CPU */
+	uint64_t adopted_sampled; /* so many threads were followed when these were looked at */
 	struct bpf_link *at_exit; /* of threads; outlives the others, until we have settled */
 	/* The kernel's, mapped: */
 	struct tally *tallies;
@@ -83,6 +93,9 @@ int capture_open_stacks(struct capture *c);
 /* Look at what runs, many times a second on each CPU. Without it running time has no lines. */
 void capture_sample(struct capture *c);
 void capture_stop_sampling(struct capture *c);
+
+/* CPUs where nobody is followed are left asleep. Often. */
+void capture_tune_sampling(struct capture *c, uint64_t now);
 
 /* What is needed to name kernels. */
 int capture_open_kernels(struct capture *c);

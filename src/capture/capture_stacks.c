@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 
 #define SAMPLE_HZ 99 /* not 100: loops of 10 ms would always be met at the same place */
 #define TAKE_NEWS_NS 50000000ull
+#define SAMPLE_UNUSED_NS 2000000000ull /* a CPU that nobody uses for so long sleeps on */
 
 static int on_news(void *ctx, void *data, size_t len)
 {
@@ -69,7 +71,7 @@ void capture_forget_stacks(struct capture *c)
 	c->probe->bss->stack_epoch++;
 }
 
-static struct bpf_link *sample_cpu(const struct capture *c, int cpu)
+static void sample_cpu(const struct capture *c, int cpu, struct sampler *ret)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -79,15 +81,15 @@ static struct bpf_link *sample_cpu(const struct capture *c, int cpu)
 		.sample_freq = SAMPLE_HZ,
 		.exclude_idle = 1,
 	};
-	struct bpf_link *link;
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (fd < 0)
-		return NULL;
-	link = bpf_program__attach_perf_event(c->probe->progs.sample, fd);
-	if (!link)
-		close(fd);
-	return link;
+	ret->fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (ret->fd < 0)
+		return;
+	ret->link = bpf_program__attach_perf_event(c->probe->progs.sample, ret->fd);
+	if (!ret->link)
+		close(ret->fd);
+	ret->on = true;
+	ret->used_ns = clock_boot_ns();
 }
 
 void capture_sample(struct capture *c)
@@ -96,21 +98,44 @@ void capture_sample(struct capture *c)
 
 	if (c->opts.no_stack)
 		return;
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	c->samplers = xcalloc((size_t)c->cpus, sizeof(*c->samplers));
 	for (int cpu = 0; cpu < c->cpus; cpu++) {
-		c->samplers[cpu] = sample_cpu(c, cpu); /* fails for CPUs that are off line */
-		sampled += c->samplers[cpu] != NULL;
+		sample_cpu(c, cpu, &c->samplers[cpu]); /* fails for CPUs that are off line */
+		sampled += c->samplers[cpu].link != NULL;
 	}
 	if (!sampled)
 		log_warn("running time will have no Python lines: cannot sample: %s",
 			 strerror(errno));
 }
 
+void capture_tune_sampling(struct capture *c, uint64_t now)
+{
+	uint64_t adopted = c->probe->bss->stats.adopted;
+	bool newcomers = adopted != c->adopted_sampled; /* they may run already, and never arrive */
+
+	c->adopted_sampled = adopted;
+	for (int cpu = 0; c->samplers && cpu < c->cpus && cpu < ROW_CPUS; cpu++) {
+		const struct cpu_row *row = &c->probe->bss->cpu_rows[cpu];
+		struct sampler *s = &c->samplers[cpu];
+		uint32_t arrivals = __atomic_load_n(&row->arrivals, __ATOMIC_RELAXED);
+		bool on;
+
+		if (newcomers || arrivals != s->arrivals ||
+		    __atomic_load_n(&row->followed, __ATOMIC_RELAXED))
+			s->used_ns = now;
+		s->arrivals = arrivals;
+		on = now - s->used_ns < SAMPLE_UNUSED_NS;
+		if (!s->link || on == s->on)
+			continue;
+		if (!ioctl(s->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0))
+			s->on = on;
+	}
+}
+
 void capture_stop_sampling(struct capture *c)
 {
 	for (int cpu = 0; c->samplers && cpu < c->cpus; cpu++)
-		bpf_link__destroy(c->samplers[cpu]);
+		bpf_link__destroy(c->samplers[cpu].link);
 	free(c->samplers);
 	c->samplers = NULL;
 }
