@@ -180,8 +180,8 @@ fuzz: $(FUZZ)
 
 C_FILES  := $(shell find src wire probe helper include test -name '*.[ch]')
 TIDY     := $(filter-out probe/%,$(filter %.c,$(C_FILES)))
-SCRIPTS  := test/bench/io test/bench/ingest .ci/run demo/record samples/record test/soak test/run test/vm/run test/vm/lib.sh test/vm/init $(wildcard test/vm/jobs/*.sh) test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
-	test/gpu/overhead test/gpu/surface test/fuzz/run \
+SCRIPTS  := test/bench/io test/bench/ingest test/bench/launches .ci/run demo/record samples/record test/soak test/run test/vm/run test/vm/lib.sh test/vm/init $(wildcard test/vm/jobs/*.sh) test/lab/run test/lib.sh test/gpu/run test/gpu/lab test/gpu/nvml test/gpu/nccl \
+	test/gpu/overhead test/gpu/turns test/gpu/surface test/fuzz/run \
 	$(wildcard tools/* test/e2e/*.sh test/lab/*.sh test/lab/lib/*.sh)
 fmt:
 	clang-format -i $(C_FILES)
@@ -243,14 +243,21 @@ $(OUT)/bench/libcuda.so.0: test/bench/null.S
 $(OUT)/bench/%: $(OUT)/test/bench/%.o $(MODS) $(OUT)/assets.o
 	mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ -Wl,-Bstatic $(LDLIBS_OWN) -Wl,-Bdynamic $(LDLIBS_C) -o $@
-$(OUT)/gpu/plain_count: $(OUT)/test/gpu/plain_count.o $(MODS) $(OUT)/assets.o
+$(OUT)/test/gpu/turns.o: $(OUT)/probe.skel.h
+$(OUT)/gpu/plain_count $(OUT)/gpu/turns: $(OUT)/gpu/%: $(OUT)/test/gpu/%.o $(MODS) $(OUT)/assets.o
 	mkdir -p $(@D)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
+# A program of its own: it is looked at, and has nothing of ours in it.
+$(OUT)/bench/busy: test/bench/busy.c
+	mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARN) -o $@ $< -ldl
 bench: bench-probe bench-switch bench-python bench-export bench-ingest bench-merge
 bench-merge: $(OUT)/bench/merge_bench
 	$(OUT)/bench/merge_bench $(FILES) $(CALLS)
 bench-probe: $(OUT)/bench/probe_bench $(OUT)/bench/libcuda.so.0
 	$(OUT)/bench/probe_bench $(abspath $(OUT))/bench/libcuda.so.0 $(ROUNDS)
+bench-launches: $(OUT)/bench/busy $(OUT)/bench/libcuda.so.0 $(OUT)/gpu/turns
+	sh test/bench/launches $(OUT) $(or $(SECONDS),60) $(VARIANTS)
 bench-switch: $(OUT)/bench/switch_bench
 	$(OUT)/bench/switch_bench $(or $(ROUNDS),11)
 bench-export: $(OUT)/bench/export_bench
@@ -261,17 +268,17 @@ bench-python: all sim
 	sh test/bench/python $(OUT)
 bench-io: all $(OUT)/bench/io_bench
 	sh test/bench/io $(OUT) $(ROUNDS)
-# What test/gpu/run, test/gpu/overhead and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
-gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
+# What test/gpu/run, test/gpu/overhead, test/gpu/turns and test/gpu/lab need, in one folder that can be carried to a machine with a GPU.
+gpu: $(OUT)/culprit $(OUT)/gpu/plain_count $(OUT)/gpu/turns $(OUT)/bench/probe_bench $(OUT)/bench/switch_bench \
 		$(OUT)/bench/libcuda.so.0 sim
 	strip -o $(OUT)/gpu/culprit $(OUT)/culprit
 	strip -o $(OUT)/gpu/probe_bench $(OUT)/bench/probe_bench
 	strip -o $(OUT)/gpu/switch_bench $(OUT)/bench/switch_bench
-	strip $(OUT)/gpu/plain_count
+	strip $(OUT)/gpu/plain_count $(OUT)/gpu/turns
 	cp $(OUT)/bench/libcuda.so.0 $(OUT)/gpu/
 	cp -R $(OUT)/sim $(OUT)/gpu/
 
-.PHONY: all sim setup setup-test demo test e2e lab vmtest soak bench bench-probe bench-switch bench-python gpu fuzz fmt lint doc install clean bench-export bench-io bench-ingest samples bench-merge
+.PHONY: all sim setup setup-test demo test e2e lab vmtest soak bench bench-probe bench-launches bench-switch bench-python gpu fuzz fmt lint doc install clean bench-export bench-io bench-ingest samples bench-merge
 .DELETE_ON_ERROR:
 .SECONDARY:
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
