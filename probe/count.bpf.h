@@ -145,27 +145,31 @@ static __noinline int look_closer(struct pt_regs *ctx, struct launch_row *r, __u
 	return LOOK_LAUNCH;
 }
 
-/* Where it is launched from is not known, or to be looked at again. One at a time. */
+/* Where it is launched from is not known, or to be looked at again. The number of its site; 0: no room. */
 static __noinline int find_caller(struct pt_regs *ctx, struct launch_row *r, __u64 kernel)
 {
-	__u64 bit, *word;
+	__u64 bit, *word, n;
 
-	if (!r || r->site_kernel || !kernel)
+	if (!r)
 		return 0;
-	r->site = return_address(ctx);
-	r->site_kernel = kernel;
+	n = r->sites;
+	if (n >= ROW_SITES)
+		return 0;
+	r->site[n] = return_address(ctx);
+	r->sites = n + 1;
 	word = known_word(r, kernel, &bit);
 	*word |= bit;
-	return 1;
+	return n + 1;
 }
 
 /*
- * A launch after one like it, on the same CPU, of a kernel that is known, and not long after it: that is
- * most of them. 0: it is none of these, or its turn to be looked at, and nothing was counted yet.
+ * A launch after one like it, on the same CPU, and not long after it: that is most of them. False: it is none of
+ * these, or its turn to be looked at, and nothing was counted yet.
  */
 static __always_inline bool put_down(struct pt_regs *ctx, struct launch_row *r, __u64 now)
 {
 	__u64 kernel;
+	__u32 site = 0;
 	int look;
 
 	if (unlikely(now - r->ns >= SHORT_NS || r->closed))
@@ -176,9 +180,12 @@ static __always_inline bool put_down(struct pt_regs *ctx, struct launch_row *r, 
 			return look == LOOK_PUT;
 	}
 	kernel = launched(ctx, r->second);
-	if (unlikely(!is_known(r, kernel)) && !find_caller(ctx, r, kernel))
-		return false;
-	put(ctx, r, now, kernel, r->which);
+	if (unlikely(!is_known(r, kernel))) {
+		site = find_caller(ctx, r, kernel);
+		if (!site)
+			return false;
+	}
+	put(ctx, r, now, kernel, r->which | site << ROW_SITE_SHIFT);
 	return true;
 }
 

@@ -56,21 +56,22 @@ static __always_inline bool is_known(struct launch_row *r, __u64 kernel)
 
 /* ---- the accounts ---- */
 
-static __always_inline void account_kernel(struct thread *t, struct launch_row *r, __u64 kernel)
+static __always_inline void account_kernel(struct thread *t, struct launch_row *r,
+					   const struct put_down *p)
 {
-	struct kernel_cell *c = kernel_cell_of(t, kernel);
+	struct kernel_cell *c = kernel_cell_of(t, p->what);
+	__u32 site = p->which >> ROW_SITE_SHIFT;
 	__u64 bit, *word;
 
 	if (!c)
 		return;
-	if (unlikely(r->site_kernel == kernel)) {
-		c->site = r->site;
+	if (unlikely(site)) {
+		c->site = r->site[(site - 1) & (ROW_SITES - 1)];
 		c->flags = 0;
-		r->site_kernel = 0;
 	}
 	c->count++;
 	if (unlikely(kernel_asks_for_site(c))) { /* its next launch tells */
-		word = known_word(r, kernel, &bit);
+		word = known_word(r, p->what, &bit);
 		*word &= ~bit;
 	}
 }
@@ -80,7 +81,8 @@ static __always_inline void account(struct thread *t, struct launch_row *r, stru
 				    const struct put_down *p)
 {
 	struct work_on work = { .stream = r->stream };
-	const struct row_function *f = &r->function[p->which & (ROW_FUNCTIONS - 1)];
+	__u32 which = p->which & (ROW_FUNCTIONS - 1);
+	const struct row_function *f = &r->function[which];
 	__u64 op = f->op, ns = p->gap_ns;
 	struct tally *y = tally_in_row(f->tally);
 
@@ -89,11 +91,11 @@ static __always_inline void account(struct thread *t, struct launch_row *r, stru
 		learn(usual_of(t, OP_GAP, 0, (__u64)t->gap_after << 16 | op), ns);
 	t->gap_after = op;
 	beat(t, op, t->now.ns, 0, work);
-	if (likely(p->which < ROW_LAUNCHES))
-		account_kernel(t, r, p->what);
+	if (likely(which < ROW_LAUNCHES))
+		account_kernel(t, r, p);
 	if (!y)
 		return;
-	if (unlikely(p->which >= ROW_LAUNCHES))
+	if (unlikely(which >= ROW_LAUNCHES))
 		y->bytes += p->what;
 	y->calls++;
 	y->done++;
@@ -126,7 +128,7 @@ static __always_inline void account_all(struct thread *t, struct launch_row *r)
 	struct accounts all = { t, r, gap };
 	__u64 n = r->n, began = t->now.ns, ns;
 
-	r->n = 0;
+	r->n = r->sites = 0;
 	if (!gap)
 		return;
 	t->gap_wait_ns = 0;
@@ -247,8 +249,8 @@ static __noinline int arm_row(struct thread *t, struct pt_regs *ctx)
 	if (!r || !gap)
 		return 0;
 	r->ns = t->now.ns - slept_ns;
-	r->sp = r->site_kernel = 0;
-	r->n = 0;
+	r->sp = 0;
+	r->n = r->sites = 0;
 	r->alone = shed_returns;
 	r->stream = t->beat_stream;
 	r->last = room_in(r, gap);

@@ -11,13 +11,15 @@
 #define ROW_CPUS 1024 /* hosts with more do without rows */
 
 #define ROW_LAUNCHES 2 /* functions that launch, which a row may be made of, */
-#define ROW_FUNCTIONS 4 /* ... and with them those that fill */
+#define ROW_FUNCTIONS 4 /* ... and with them those that fill; a power of two */
+#define ROW_SITES 8 /* callers that are found in one row; a power of two */
+#define ROW_SITE_SHIFT 2
 
 struct put_down {
 	__u64 what; /* the kernel's handle, or how many bytes are filled */
 	__u32 in_ns; /* how long it took; 0: it is not over, or its end goes unseen */
 	__u16 gap_ns; /* since the one before began */
-	__u16 which; /* of the functions */
+	__u16 which; /* of the functions; from ROW_SITE_SHIFT on: of `site`, + 1, where it was launched from */
 };
 
 struct row_function {
@@ -49,12 +51,13 @@ struct launch_row {
 	struct put_down launch[ROW_MAX];
 	__u64 known[ROW_WORDS]; /* kernels that were met before, a bit each by their hash */
 	struct row_function function[ROW_FUNCTIONS];
-	__u64 site_kernel; /* where this kernel was launched from is known, and not accounted for yet; 0: none */
-	__u64 site;
-	__u64 line[14];
+	__u64 site[ROW_SITES]; /* callers that no account has heard of: */
+	__u64 sites; /* ... so many */
+	__u64 line[7];
 };
 
 _Static_assert(sizeof(struct put_down) == 16, "struct put_down");
+_Static_assert(ROW_FUNCTIONS == 1 << ROW_SITE_SHIFT, "put_down.which");
 _Static_assert(__builtin_offsetof(struct launch_row, launch) == 64, "a cache line");
 _Static_assert(sizeof(struct launch_row) == 2048, "none lies on two pages");
 
