@@ -21,6 +21,9 @@
 #define AGAIN_NS 5000000000ull /* the kubelet links a log when the container runs */
 #define ASKS_MAX 3 /* times that the kubelet is asked for one of them */
 #define START_SLACK_NS 1000000000ull /* /proc tells it in ticks */
+/* Until our probe has seen it end: at once, but an older kernel gives its memory back before that. */
+#define ENDING_LOOKS 20
+#define ENDING_LOOK_US 1000
 
 struct group_path_key {
 	char path[TENANT_PATH_CAP];
@@ -95,13 +98,21 @@ static void note_pid(struct tenants *t, uint32_t pid, const char *path)
 static bool look(struct tenants *t, uint32_t pid, uint64_t start_ns, struct told_group *ret)
 {
 	uint64_t started = start_ns ? proc_start_ns((int)pid) : 0;
-
-	*ret = (struct told_group){ .start_ns = start_ns };
 	/* A pid that came back is somebody else. */
-	if ((!start_ns || (started && started <= start_ns + START_SLACK_NS)) &&
-	    proc_cgroup((int)pid, ret->path, sizeof(ret->path)))
-		return true;
-	return capture_gone_group(t->capture, pid, ret) && (!start_ns || ret->start_ns == start_ns);
+	bool is_it = !start_ns || (started && started <= start_ns + START_SLACK_NS), ending = false;
+
+	for (int i = 0; i < ENDING_LOOKS; i++) {
+		*ret = (struct told_group){ .start_ns = start_ns };
+		if (is_it && proc_cgroup((int)pid, ret->path, sizeof(ret->path), &ending))
+			return true;
+		if (capture_gone_group(t->capture, pid, ret) &&
+		    (!start_ns || ret->start_ns == start_ns))
+			return true;
+		if (!ending)
+			break;
+		usleep(ENDING_LOOK_US);
+	}
+	return false;
 }
 
 bool tenants_find(struct tenants *t, uint32_t pid, uint64_t start_ns, struct told_group *ret)

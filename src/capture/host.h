@@ -42,7 +42,7 @@ struct proc_info {
 	char comm[16 + 1];
 	char cmdline[512]; /* arguments joined by spaces, secrets replaced by *** */
 	char exe[256];
-	char cgroup[256];
+	bool ending; /* it is over, and waits to be noticed by its parent at most */
 };
 
 /* -ESRCH when the process is gone. What it may hide (exe, cmdline) is then "". */
@@ -51,8 +51,11 @@ int proc_read(int pid, struct proc_info *ret);
 /* When it began, as above; 0: it is gone. */
 uint64_t proc_start_ns(int pid);
 
-/* Only the control group; false, and dst "": it is gone. */
-bool proc_cgroup(int pid, char *dst, size_t cap);
+/*
+ * The control group; false, and dst "": it is gone. Or it is ending, and not known any more: then the kernel says "/"
+ * of all groups of version 1.
+ */
+bool proc_cgroup(int pid, char *dst, size_t cap, bool *ret_ending);
 
 /* "3.12" when the executable or a mapped library says so, else "" and -ENOENT. */
 int python_version(int pid, char *dst, size_t cap);

@@ -19,7 +19,9 @@
 
 #define CMDLINE_CAP 4096 /* of what the process has; arguments behind that are not looked at */
 #define STAT_FIELD_PPID 4
+#define STAT_FIELD_FLAGS 9
 #define STAT_FIELD_START 22
+#define FLAG_EXITING 4 /* the kernel's PF_EXITING */
 
 /*
  * The process's directory stays bound to this process: once it is gone, reads through it fail
@@ -57,6 +59,8 @@ static int parse_stat(char *text, struct proc_info *ret)
 			return -EBADMSG;
 		if (field == STAT_FIELD_PPID)
 			ret->ppid = (int)strtol(at, NULL, 10);
+		if (field == STAT_FIELD_FLAGS)
+			ret->ending = strtoul(at, NULL, 10) & FLAG_EXITING;
 		if (field == STAT_FIELD_START && ticks > 0)
 			ret->start_ns = strtoull(at, NULL, 10) * (1000000000ull / (uint64_t)ticks);
 		at += strcspn(at, " ");
@@ -88,22 +92,35 @@ static void read_exe(int dir, struct proc_info *ret)
 	text_safe(ret->exe, sizeof(ret->exe), path);
 }
 
-static void read_cgroup(int dir, char *dst, size_t cap)
+static int read_stat(int dir, struct proc_info *ret)
 {
-	char text[8192];
+	char stat[2048];
+	int err = file_read_at(dir, "stat", stat, sizeof(stat), NULL);
 
-	if (!file_read_at(dir, "cgroup", text, sizeof(text), NULL))
-		tenant_choose(text, dst, cap);
+	if (err == -ENOENT || err == -ESRCH)
+		return fail(-ESRCH, "process %d is gone", ret->pid);
+	if (err || parse_stat(stat, ret))
+		return fail(-EBADMSG, "cannot read /proc/%d/stat", ret->pid);
+	return 0;
 }
 
-bool proc_cgroup(int pid, char *dst, size_t cap)
+bool proc_cgroup(int pid, char *dst, size_t cap, bool *ret_ending)
 {
+	struct proc_info info = { .pid = pid };
+	char text[8192];
 	int dir = -1;
 
 	dst[0] = '\0';
+	*ret_ending = false;
 	if (open_proc(pid, &dir))
 		return false;
-	read_cgroup(dir, dst, cap);
+	if (!file_read_at(dir, "cgroup", text, sizeof(text), NULL))
+		tenant_choose(text, dst, cap);
+	/* Afterwards: then it was not while that was read. */
+	if (streq(dst, "/") && !read_stat(dir, &info) && info.ending) {
+		*ret_ending = true;
+		dst[0] = '\0';
+	}
 	close(dir);
 	return dst[0] != '\0';
 }
@@ -122,7 +139,6 @@ uint64_t proc_start_ns(int pid)
 int proc_read(int pid, struct proc_info *ret)
 {
 	struct proc_info info = { .pid = pid };
-	char stat[2048];
 	int dir = -1, err;
 
 	err = open_proc(pid, &dir);
@@ -130,13 +146,8 @@ int proc_read(int pid, struct proc_info *ret)
 		return err;
 	read_cmdline(dir, &info);
 	read_exe(dir, &info);
-	read_cgroup(dir, info.cgroup, sizeof(info.cgroup));
 	/* Last: that it can be read proves that all of the above belongs to this process. */
-	err = file_read_at(dir, "stat", stat, sizeof(stat), NULL);
-	if (err == -ENOENT || err == -ESRCH)
-		err = fail(-ESRCH, "process %d is gone", pid);
-	if (!err && parse_stat(stat, &info))
-		err = fail(-EBADMSG, "cannot read /proc/%d/stat", pid);
+	err = read_stat(dir, &info);
 	close(dir);
 	if (!err)
 		*ret = info;

@@ -123,7 +123,6 @@ TEST(host_reads_this_host)
 
 TEST(proc_reads_ourselves)
 {
-	char cgroup[256];
 	struct proc_info info;
 	struct timespec now;
 
@@ -131,10 +130,31 @@ TEST(proc_reads_ourselves)
 	CHECK(info.pid == getpid() && info.ppid == getppid());
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	CHECK(info.start_ns > 0 && info.start_ns <= (uint64_t)now.tv_sec * 1000000000 + 999999999);
-	CHECK(info.exe[0] == '/' && info.cmdline[0] && info.cgroup[0] == '/');
-	CHECK(proc_cgroup(getpid(), cgroup, sizeof(cgroup)));
-	CHECK_STR(cgroup, info.cgroup);
-	CHECK(!proc_cgroup(0x7ffffff0, cgroup, sizeof(cgroup)) && !cgroup[0]);
+	CHECK(info.exe[0] == '/' && info.cmdline[0] && !info.ending);
+	return 0;
+}
+
+/* The kernel may say "/" of it, wherever it was. */
+TEST(proc_does_not_tell_the_group_of_a_process_that_ended)
+{
+	struct proc_info info = { .pid = 0 };
+	char cgroup[256];
+	siginfo_t ended;
+	bool ending;
+	pid_t pid;
+
+	CHECK(proc_cgroup(getpid(), cgroup, sizeof(cgroup), &ending));
+	CHECK(cgroup[0] == '/' && !ending);
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	CHECK(!waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT));
+	CHECK(proc_cgroup(pid, cgroup, sizeof(cgroup), &ending) ? !streq(cgroup, "/") && !ending
+								: !cgroup[0] && ending);
+	CHECK(!proc_read(pid, &info) && info.ending);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	CHECK(!proc_cgroup(0x7ffffff0, cgroup, sizeof(cgroup), &ending));
+	CHECK(!cgroup[0] && !ending);
 	return 0;
 }
 
