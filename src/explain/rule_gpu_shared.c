@@ -13,48 +13,83 @@
 #define MOST_PCT 75.0
 #define EACH_NS 1200000000ull /* of shared time, and of time alone: two looks of the agent */
 #define LAUNCHES_MIN 10 /* in a second that is to be compared */
+/* Of what the other launches in a second in which it launches: less is as if it did not, more as if it did all the time. */
+#define ALONE_PART 0.05
+#define SHARED_PART 0.5
 
 static uint64_t gpu_ns(const struct second *s)
 {
 	return s->sync_wait_ns + s->class[CLASS_COPY].ns;
 }
 
-static uint64_t launches_between(const struct thread_facts *t, uint64_t from, uint64_t to)
+static uint64_t overlap(const struct second *a, const struct second *b)
 {
-	uint64_t n = 0;
+	uint64_t from = max_u64(second_start(a), second_start(b)), to = min_u64(a->at_ns, b->at_ns);
+
+	return to > from ? to - from : 0;
+}
+
+/* Launches of a thread while s lasted, as if they came evenly in each second of its own. */
+static double launches_of(const struct thread_facts *t, const struct second *s)
+{
+	double n = 0;
 	int lo = 0, hi = t->seconds;
 
 	while (lo < hi) {
 		int mid = (lo + hi) / 2;
 
-		if (t->second[mid].at_ns <= from)
+		if (t->second[mid].at_ns <= second_start(s))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	/* The last one counted may reach beyond; it overlaps all the same. */
-	for (; lo < t->seconds && second_start(&t->second[lo]) < to; lo++)
-		n += t->second[lo].launches;
+	for (; lo < t->seconds && second_start(&t->second[lo]) < s->at_ns; lo++) {
+		const struct second *o = &t->second[lo];
+		uint64_t length = o->at_ns - second_start(o);
+
+		n += length ? (double)o->launches * (double)overlap(o, s) / (double)length : 0;
+	}
+	return n;
+}
+
+/* ... of its process. Threads of a process are together. */
+static double launches_during(const struct facts *f, const struct thread_facts *other,
+			      const struct second *s)
+{
+	const struct thread_facts *end = f->thread + f->threads;
+	double n = 0;
+
+	for (const struct thread_facts *o = other; o < end && o->process == other->process; o++)
+		n += launches_of(o, s);
 	return n;
 }
 
 struct sharing {
+	double usual; /* launches of the other in a second in which it launches */
 	uint64_t alone_ns, alone_gpu, alone_launches;
 	uint64_t shared_ns, shared_gpu, shared_launches;
 	double rate; /* of the GPU for a launch, alone */
 	uint64_t lost, slower_ns, first, last;
 };
 
-/* In which seconds of t does the other process launch, too? Threads of a process are together. */
-static bool is_shared(const struct facts *f, const struct thread_facts *other,
-		      const struct second *s)
+static bool compares(const struct second *s)
 {
-	const struct thread_facts *end = f->thread + f->threads;
+	return !s->warm_up && s->launches >= LAUNCHES_MIN && !s->launches_unknown;
+}
 
-	for (const struct thread_facts *o = other; o < end && o->process == other->process; o++)
-		if (launches_between(o, second_start(s), s->at_ns))
-			return true;
-	return false;
+static void find_usual(const struct facts *f, const struct thread_facts *t,
+		       const struct thread_facts *other, struct sharing *h)
+{
+	double sum = 0;
+	int n = 0;
+
+	for (int i = 0; i < t->seconds; i++) {
+		double launches = launches_during(f, other, &t->second[i]);
+
+		sum += launches;
+		n += launches > 0;
+	}
+	h->usual = n ? sum / n : 0;
 }
 
 static void add_time(const struct facts *f, const struct thread_facts *t,
@@ -62,14 +97,19 @@ static void add_time(const struct facts *f, const struct thread_facts *t,
 {
 	for (int i = 0; i < t->seconds; i++) {
 		const struct second *s = &t->second[i];
-		bool shared;
+		double n = launches_during(f, other, s);
 
-		if (s->warm_up || s->launches < LAUNCHES_MIN || s->launches_unknown)
+		if (!compares(s))
 			continue;
-		shared = is_shared(f, other, s);
-		*(shared ? &h->shared_ns : &h->alone_ns) += second_total(s);
-		*(shared ? &h->shared_gpu : &h->alone_gpu) += gpu_ns(s);
-		*(shared ? &h->shared_launches : &h->alone_launches) += s->launches;
+		if (n <= ALONE_PART * h->usual) {
+			h->alone_ns += second_total(s);
+			h->alone_gpu += gpu_ns(s);
+			h->alone_launches += s->launches;
+		} else if (n >= SHARED_PART * h->usual) {
+			h->shared_ns += second_total(s);
+			h->shared_gpu += gpu_ns(s);
+			h->shared_launches += s->launches;
+		}
 	}
 }
 
@@ -80,8 +120,7 @@ static void add_loss(const struct facts *f, const struct thread_facts *t,
 		const struct second *s = &t->second[i];
 		double usual = h->rate * (double)s->launches, took = (double)gpu_ns(s);
 
-		if (s->warm_up || s->launches < LAUNCHES_MIN || s->launches_unknown ||
-		    !is_shared(f, other, s))
+		if (!compares(s) || launches_during(f, other, s) < SHARED_PART * h->usual)
 			continue;
 		h->slower_ns += took >= EACH_SLOWER * usual ? second_total(s) : 0;
 		h->lost += took > usual ? (uint64_t)(took - usual) : 0;
@@ -94,6 +133,9 @@ static bool slower_with(const struct facts *f, const struct thread_facts *t,
 			const struct thread_facts *other, struct sharing *ret)
 {
 	*ret = (struct sharing){ 0 };
+	find_usual(f, t, other, ret);
+	if (ret->usual <= 0)
+		return false;
 	add_time(f, t, other, ret);
 	if (ret->alone_ns < EACH_NS || ret->shared_ns < EACH_NS || !ret->alone_gpu)
 		return false;
