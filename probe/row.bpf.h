@@ -76,56 +76,89 @@ static __always_inline void account_kernel(struct thread *t, struct launch_row *
 	}
 }
 
-/* One of them, as on_count() would have counted it. t->now is at its entry. */
-static __always_inline void account(struct thread *t, struct launch_row *r, struct tally *gap,
-				    const struct put_down *p)
-{
-	struct work_on work = { .stream = r->stream };
-	__u32 which = p->which & (ROW_FUNCTIONS - 1);
-	const struct row_function *f = &r->function[which];
-	__u64 op = f->op, ns = p->gap_ns;
-	struct tally *y = tally_in_row(f->tally);
-
-	add_duration(gap, ns);
-	if (t->gap_after != op || clock_draws(t->now.ns))
-		learn(usual_of(t, OP_GAP, 0, (__u64)t->gap_after << 16 | op), ns);
-	t->gap_after = op;
-	beat(t, op, t->now.ns, 0, work);
-	if (likely(which < ROW_LAUNCHES))
-		account_kernel(t, r, p);
-	if (!y)
-		return;
-	if (unlikely(which >= ROW_LAUNCHES))
-		y->bytes += p->what;
-	y->calls++;
-	y->done++;
-	y->summed++;
-	if (p->in_ns)
-		add_duration(y, p->in_ns);
-}
-
+/* What is told of a row: one function after the other, of each as often as it comes again. */
 struct accounts {
 	struct thread *t;
 	struct launch_row *r;
 	struct tally *gap;
+	__u64 which; /* of the functions; ROW_FUNCTIONS: none yet */
+	__u64 began; /* ... of the launches of the row */
 };
+
+/* So many calls of one function. t->now is at the entry of the last. */
+static __always_inline void end_run(struct accounts *all, __u64 n)
+{
+	const struct row_function *f = &all->r->function[all->which & (ROW_FUNCTIONS - 1)];
+	struct tally *y = tally_in_row(f->tally);
+
+	if (!n)
+		return;
+	beat_again(all->t, n - 1);
+	if (!y)
+		return;
+	y->calls += n;
+	y->done += n;
+	y->summed += n;
+}
+
+static __always_inline void begin_run(struct accounts *all, __u64 which)
+{
+	const struct row_function *f = &all->r->function[which];
+	struct work_on work = { .stream = all->r->stream };
+	struct thread *t = all->t;
+
+	all->which = which;
+	t->gap_after = f->op;
+	beat(t, f->op, t->now.ns, 0, work);
+}
+
+/* One of them, as on_count() would have counted it. t->now is at its entry. */
+static __always_inline void account(struct accounts *all, const struct put_down *p, __u64 which)
+{
+	const struct row_function *f = &all->r->function[which];
+	struct thread *t = all->t;
+	struct tally *y;
+
+	add_duration(all->gap, p->gap_ns);
+	if (t->gap_after != f->op || clock_draws(t->now.ns))
+		learn(usual_of(t, OP_GAP, 0, (__u64)t->gap_after << 16 | f->op), p->gap_ns);
+	if (likely(which < ROW_LAUNCHES))
+		account_kernel(t, all->r, p);
+	if (likely(which < ROW_LAUNCHES && !p->in_ns))
+		return;
+	y = tally_in_row(f->tally);
+	if (!y)
+		return;
+	if (which >= ROW_LAUNCHES)
+		y->bytes += p->what;
+	if (p->in_ns)
+		add_duration(y, p->in_ns);
+}
 
 static long account_next(__u32 i, struct accounts *all)
 {
-	struct thread *t = all->t;
-	struct launch_row *r = all->r;
+	const struct put_down *p;
+	__u64 which;
 
 	if (i >= ROW_MAX)
 		return 1;
-	t->now.ns += r->launch[i].gap_ns;
-	account(t, r, all->gap, &r->launch[i]);
+	p = &all->r->launch[i];
+	which = p->which & (ROW_FUNCTIONS - 1);
+	if (unlikely(which != all->which))
+		end_run(all, i - all->began);
+	all->t->now.ns += p->gap_ns;
+	account(all, p, which);
+	if (unlikely(which != all->which)) {
+		begin_run(all, which);
+		all->began = i;
+	}
 	return 0;
 }
 
 static __always_inline void account_all(struct thread *t, struct launch_row *r)
 {
 	struct tally *gap = tally_in_row(t->gap_tally);
-	struct accounts all = { t, r, gap };
+	struct accounts all = { t, r, gap, ROW_FUNCTIONS, 0 };
 	__u64 n = r->n, began = t->now.ns, ns;
 
 	r->n = r->sites = 0;
@@ -133,6 +166,7 @@ static __always_inline void account_all(struct thread *t, struct launch_row *r)
 		return;
 	t->gap_wait_ns = 0;
 	bpf_loop(n, account_next, &all, 0);
+	end_run(&all, n - all.began);
 	t->beat_skipped = n - r->read_at;
 	ns = t->now.ns - began;
 	gap->calls += n;

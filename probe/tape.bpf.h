@@ -121,4 +121,16 @@ static __always_inline void beat(struct thread *t, __u32 op, __u64 start_ns, __u
 		b->flags |= BEAT_MIXED;
 }
 
+/* The op of the last beat, so many times more, up to now; nothing was waited for in between. */
+static __always_inline void beat_again(struct thread *t, __u64 n)
+{
+	__u32 i = (t->tape - 1) * BEATS + ((t->beat_head - 1) & (BEATS - 1));
+	struct beat *b = bpf_map_lookup_elem(&beats, &i);
+
+	if (!b)
+		return;
+	b->end_ns = t->now.ns;
+	b->count += n;
+}
+
 #endif
