@@ -359,6 +359,7 @@ struct task_struct {
 	unsigned long long self_exec_id; /* how often it became another program */
 	unsigned long long stime;
 	unsigned long min_flt, maj_flt;
+	unsigned long nvcsw;
 	struct task_struct *group_leader, *real_parent;
 	struct sched_entity se;
 	struct sched_info sched_info;

@@ -18,7 +18,8 @@ const volatile bool lineage_lines = false; /* set before load */
 
 /* What is kept for a thread that has waited or queued. */
 struct sleeper {
-	__u64 since_ns; /* 0: not asleep in the kernel */
+	__u64 since_ns; /* it fell asleep in the kernel; 0: it did not, or was woken */
+	__u64 sleeps; /* ... which was its so many-th sleep, of whatever kind */
 	__u64 work; /* the request whose work this thread does; 0: none */
 	__u64 stack; /* Python's, when it fell asleep */
 	__u64 looked_at; /* when this was so much, ... */

@@ -38,9 +38,16 @@ int BPF_PROG(lineage_switch, bool preempt, struct task_struct *prev)
 	if (!s)
 		return 0;
 	s->since_ns = bpf_ktime_get_ns();
+	s->sleeps = prev->nvcsw;
 	if (lineage_lines)
 		s->stack = line_here(s, WALK_SWITCH, 0);
 	return 0;
+}
+
+/* Is it still in that sleep? What else ended it is not looked at, and by now it may sleep for another reason. */
+static __always_inline bool still_asleep(const struct sleeper *s, const struct task_struct *task)
+{
+	return s->since_ns && s->sleeps == task->nvcsw;
 }
 
 SEC("tp_btf/sched_waking")
@@ -61,7 +68,7 @@ int BPF_PROG(lineage_waking, struct task_struct *task)
 	if (!id)
 		return 0;
 	s = bpf_task_storage_get(&sleepers, task, 0, 0);
-	if (!s || !s->since_ns)
+	if (!s || !still_asleep(s, task))
 		return 0;
 	e = bpf_ringbuf_reserve(&lineage_ring, sizeof(*e), 0);
 	if (!e)

@@ -126,7 +126,8 @@ def threads(folder):
             os.write(fd, os.urandom(PAGE))
             turn.wait()
             os.pwrite(both, os.urandom(PAGE), (2 * i + at) * PAGE)
-        print("of-" + name, threading.get_native_id(), name, flush=True)
+        # One write: the other one writes its line at the same moment.
+        os.write(1, f"of-{name} {threading.get_native_id()} {name}\n".encode())
         turn.wait()
         os.sync()
         time.sleep(0.5)
