@@ -3,7 +3,7 @@
 #ifndef PROBE_LIB_BPF_H
 #define PROBE_LIB_BPF_H
 
-#include "probe/base.bpf.h"
+#include "probe/allowance.bpf.h"
 #include "wire/event.h"
 #include "wire/nccl.h"
 #include "wire/row.h"
@@ -157,8 +157,7 @@ struct thread {
 	struct stop stop; /* the present one, or the last */
 	__u32 no_python; /* `layouts` + 1 when its process was last seen to have no interpreter */
 	__u32 pad2;
-	__u64 walk_at; /* when this was so much, ... */
-	__s64 walk_credit; /* ... in ns, for looks at its Python stack */
+	struct allowance walks; /* of looks at its Python stack */
 	/*
 	 * Above: written by the scheduler probes. Below: by the call probes, on the thread itself; what a
 	 * launch touches comes first, on as few cache lines as can be. (The kernel puts us 8 bytes behind

@@ -7,12 +7,12 @@
 #ifndef PROBE_LINEAGE_LINE_BPF_H
 #define PROBE_LINEAGE_LINE_BPF_H
 
+#include "probe/allowance.bpf.h"
 #include "probe/lineage_lib.bpf.h"
 #include "probe/pywalk.bpf.h"
 
-#define LINE_SHARE 32 /* looks take no more than this part of the thread's time, */
-#define LINE_BURST_NS 2000000 /* ... but so much at once; of it, */
-#define LINE_WAITS_NS 1000000 /* ... so much is kept for waits */
+#define LINE_SHARE 32 /* looks take no more than this part of the thread's time; */
+#define LINE_WAITS_NS 1000000 /* ... of what is left over, so much is kept for waits */
 
 const volatile bool lineage_lines = false; /* set before load */
 
@@ -22,8 +22,7 @@ struct sleeper {
 	__u64 sleeps; /* ... which was its so many-th sleep, of whatever kind */
 	__u64 work; /* the request whose work this thread does; 0: none */
 	__u64 stack; /* Python's, when it fell asleep */
-	__u64 looked_at; /* when this was so much, ... */
-	__s64 credit; /* ... in ns, for looks at it */
+	struct allowance looks;
 	__u32 no_python; /* `layouts` + 1 when its process was last seen to have no interpreter */
 	__u32 asked; /* user space was asked whether it has */
 };
@@ -70,18 +69,14 @@ static __noinline __u64 line_here(struct sleeper *s, __u32 from, __s64 leave)
 		return NO_STACK_no_python;
 	}
 	now = bpf_ktime_get_ns();
-	s->credit += (now - s->looked_at) / LINE_SHARE;
-	if (s->credit > LINE_BURST_NS)
-		s->credit = LINE_BURST_NS;
-	s->looked_at = now;
-	if (s->credit <= leave)
+	if (!may_look(&s->looks, now, LINE_SHARE, leave))
 		return NO_STACK_over_budget;
 	w = bpf_map_lookup_elem(&walks, &from);
 	state = thread_state(l, thread_pointer(task));
 	if (!w || !state)
 		return NO_STACK_no_thread;
 	id = walk_state(w, l, state, true);
-	s->credit -= bpf_ktime_get_ns() - now;
+	looked(&s->looks, bpf_ktime_get_ns() - now);
 	return id;
 }
 

@@ -6,8 +6,7 @@
 #include "probe/cost.bpf.h"
 #include "probe/pywalk.bpf.h"
 
-#define WALK_SHARE 128 /* looks at stops take no more than this part of the thread's time, */
-#define WALK_BURST_NS 2000000 /* ... but so much at once */
+#define WALK_SHARE 128 /* looks at stops take no more than this part of the thread's time */
 
 static __always_inline __u64 walk_counted(struct walk *w, const struct py_layout *l, __u64 state,
 					  bool own)
@@ -76,15 +75,6 @@ int code_freed(struct pt_regs *ctx)
 
 /* ---- at a stop ---- */
 
-static __always_inline bool may_walk(struct thread *t, __u64 now)
-{
-	__s64 credit = t->walk_credit + (now - t->walk_at) / WALK_SHARE;
-
-	t->walk_credit = credit > WALK_BURST_NS ? WALK_BURST_NS : credit;
-	t->walk_at = now;
-	return t->walk_credit > 0;
-}
-
 /*
  * The thread waits for the interpreter lock: who has it, and where is he? He may be running, so that
  * his frames can change under our eyes: what is read is where he was about now.
@@ -121,7 +111,7 @@ static __noinline int look_at_stop(struct thread *t, __u64 now)
 	w = bpf_map_lookup_elem(&walks, &from);
 	if (!w)
 		return 0;
-	if (shed_stacks || !may_walk(t, now)) {
+	if (shed_stacks || !may_look(&t->walks, now, WALK_SHARE, 0)) {
 		t->stop.stack = NO_STACK_over_budget;
 		return 0;
 	}
@@ -129,7 +119,7 @@ static __noinline int look_at_stop(struct thread *t, __u64 now)
 	t->stop.stack = state ? walk_counted(w, l, state, true) : NO_STACK_no_thread;
 	if (state && l->gil && t->stop.state == STATE_FUTEX && t->stop.obj - l->gil < l->gil_size)
 		look_at_holder(&t->stop, w, l, state);
-	t->walk_credit -= now_ns() - now;
+	looked(&t->walks, now_ns() - now);
 	spend(stack_ns, now);
 	return 0;
 }

@@ -351,7 +351,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	if (followed)
 		kind = (leaves && !leaves->related) || (comes && !comes->related) ? SWITCH_followed
 										  : SWITCH_related;
-	spend_switch(lane, kind, leaves && leaves->walk_at == at.now, at.now);
+	spend_switch(lane, kind, leaves && leaves->walks.at_ns == at.now, at.now);
 	return 0;
 }
 
