@@ -16,10 +16,21 @@
 
 const volatile bool lineage_lines = false; /* set before load */
 
+/* In the place of a time. It may be woken while its stack is read, and its CPU tells of that when it knows both. */
+enum sleep { SLEEP_none, SLEEP_noting, SLEEP_woken, SLEEP_END };
+
+/* What a thread was woken by. */
+struct woken {
+	__u64 id; /* the request */
+	__u64 at_ns;
+	__u64 deferred; /* by work that was queued when the request was done */
+};
+
 /* What is kept for a thread that has waited or queued. */
 struct sleeper {
-	__u64 since_ns; /* it fell asleep in the kernel; 0: it did not, or was woken */
+	__u64 since_ns; /* it fell asleep in the kernel; or an `enum sleep` */
 	__u64 sleeps; /* ... which was its so many-th sleep, of whatever kind */
+	struct woken woken; /* SLEEP_woken: by this */
 	__u64 work; /* the request whose work this thread does; 0: none */
 	__u64 stack; /* Python's, when it fell asleep */
 	struct allowance looks;

@@ -25,10 +25,31 @@ int BPF_PROG(lineage_io_done)
 	return 0;
 }
 
+/* `since_ns`: of the sleep that the request ended. */
+static __always_inline void tell_wake(const struct sleeper *s, struct task_struct *task,
+				      const struct woken *by, __u64 since_ns)
+{
+	struct lineage_wake *e = bpf_ringbuf_reserve(&lineage_ring, sizeof(*e), 0);
+
+	if (!e)
+		return;
+	__builtin_memset(e, 0, sizeof(*e));
+	e->kind = LINEAGE_WAKE;
+	e->pid = task->tgid;
+	e->tid = task->pid;
+	e->deferred = by->deferred;
+	e->id = by->id;
+	e->wait_ns = by->at_ns > since_ns ? by->at_ns - since_ns : 0;
+	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
+	e->stack = s->stack;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(lineage_switch, bool preempt, struct task_struct *prev)
 {
 	struct sleeper *s;
+	__u64 now;
 
 	if (preempt || !prev->__state || prev->flags & PF_KTHREAD)
 		return 0;
@@ -37,17 +58,38 @@ int BPF_PROG(lineage_switch, bool preempt, struct task_struct *prev)
 	s = bpf_task_storage_get(&sleepers, prev, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!s)
 		return 0;
-	s->since_ns = bpf_ktime_get_ns();
+	now = bpf_ktime_get_ns();
+	/* Before the count, with which a waker would take an old time for that of this sleep. */
+	__sync_lock_test_and_set(&s->since_ns, SLEEP_noting);
 	s->sleeps = prev->nvcsw;
 	if (lineage_lines)
 		s->stack = line_here(s, WALK_SWITCH, 0);
+	if (__sync_val_compare_and_swap(&s->since_ns, SLEEP_noting, now) == SLEEP_woken) {
+		tell_wake(s, prev, &s->woken, now);
+		s->since_ns = SLEEP_none;
+	}
 	return 0;
 }
 
-/* Is it still in that sleep? What else ended it is not looked at, and by now it may sleep for another reason. */
-static __always_inline bool still_asleep(const struct sleeper *s, const struct task_struct *task)
+/* Wakers of one task come one by one, and it does not sleep again before they have gone. */
+static __always_inline void woken_by(struct task_struct *task, __u64 id, bool deferred)
 {
-	return s->since_ns && s->sleeps == task->nvcsw;
+	struct sleeper *s = bpf_task_storage_get(&sleepers, task, 0, 0);
+	__u64 since;
+
+	/* What else ended that sleep is not looked at, and by now it may sleep for another reason. */
+	if (!s || s->sleeps != task->nvcsw)
+		return;
+	since = s->since_ns;
+	if (since == SLEEP_none || since == SLEEP_woken)
+		return;
+	s->woken = (struct woken){ id, bpf_ktime_get_ns(), deferred };
+	if (since == SLEEP_noting)
+		since = __sync_val_compare_and_swap(&s->since_ns, SLEEP_noting, SLEEP_woken);
+	if (since < SLEEP_END)
+		return; /* its CPU tells */
+	tell_wake(s, task, &s->woken, since);
+	s->since_ns = SLEEP_none;
 }
 
 SEC("tp_btf/sched_waking")
@@ -55,35 +97,16 @@ int BPF_PROG(lineage_waking, struct task_struct *task)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 	struct lineage_cpu *c = lineage_cpu();
-	struct lineage_wake *e;
-	struct sleeper *s, *worker;
+	struct sleeper *worker;
 	__u64 id = c ? c->waking : 0;
-	bool deferred = false;
 
-	if (!id && self->flags & PF_WQ_WORKER) {
+	if (id) {
+		woken_by(task, id, false);
+	} else if (self->flags & PF_WQ_WORKER) {
 		worker = bpf_task_storage_get(&sleepers, self, 0, 0);
-		id = worker ? worker->work : 0;
-		deferred = true;
+		if (worker && worker->work)
+			woken_by(task, worker->work, true);
 	}
-	if (!id)
-		return 0;
-	s = bpf_task_storage_get(&sleepers, task, 0, 0);
-	if (!s || !still_asleep(s, task))
-		return 0;
-	e = bpf_ringbuf_reserve(&lineage_ring, sizeof(*e), 0);
-	if (!e)
-		return 0;
-	__builtin_memset(e, 0, sizeof(*e));
-	e->kind = LINEAGE_WAKE;
-	e->pid = task->tgid;
-	e->tid = task->pid;
-	e->deferred = deferred;
-	e->id = id;
-	e->wait_ns = bpf_ktime_get_ns() - s->since_ns;
-	bpf_probe_read_kernel_str(e->comm, sizeof(e->comm), task->comm);
-	e->stack = s->stack;
-	s->since_ns = 0;
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
