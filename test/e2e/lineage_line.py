@@ -150,12 +150,21 @@ def make(folder):
             os.fsync(f.fileno())
 
 
+def ask(folder):
+    """Whether a process is a Python is asked at its first request; the answer takes a while."""
+    fd = os.open(os.path.join(folder, "first"), os.O_RDONLY | os.O_DIRECT)
+    os.preadv(fd, pages(), 0)
+    os.close(fd)
+
+
 def work(folder, *kind):
     if kind:
-        fd = os.open(os.path.join(folder, "first"), os.O_RDONLY | os.O_DIRECT)
-        os.preadv(fd, pages(), 0)  # whether it is a Python is asked at its first request
+        ask(folder)
     print("ready", flush=True)
     sys.stdin.readline()
+    if not kind:
+        ask(folder)
+        time.sleep(0.3)
     for name in kind or [n for n in READ if n != "late"] + ["written", "direct_written"]:
         globals()[name](os.path.join(folder, name))
 

@@ -201,6 +201,7 @@ static const struct variant {
 	{ "tracepoints", TRACEPOINTS, 0 },
 	{ "calls", CALLS, 0 },
 	{ "rest", ALL & ~LAUNCHES, 0 },
+	{ "quiet", ALL & ~AGENT, 0 },
 };
 
 #define USUAL 5 /* so many are measured if none is named */
