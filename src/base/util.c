@@ -2,6 +2,7 @@
 /* Checked allocation and bounded copy. */
 #include "base/util.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,4 +44,16 @@ bool str_copy(char *dst, size_t cap, const char *src)
 		dst[cap - 1] = '\0';
 	}
 	return false;
+}
+
+void str_add(char *dst, size_t cap, const char *fmt, ...)
+{
+	size_t len = strnlen(dst, cap);
+	va_list ap;
+
+	if (len == cap)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(dst + len, cap - len, fmt, ap);
+	va_end(ap);
 }

@@ -40,4 +40,7 @@ void *xrealloc(void *ptr, size_t n, size_t size);
 /* Copy as much of src as fits; dst ends in NUL unless cap is 0. False: src was cut. */
 bool str_copy(char *dst, size_t cap, const char *src);
 
+/* Add to the text in dst, as far as there is room. */
+void str_add(char *dst, size_t cap, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -207,9 +207,7 @@ static int gather(const char *path, struct case_file *r)
 			slash[slash == folder] = '\0';
 		if (!realpath(slash ? folder : ".", r->path))
 			return fail(-errno, "%s: %s", path, strerror(errno));
-		str_copy(r->path + strlen(r->path), sizeof(r->path) - strlen(r->path), "/");
-		str_copy(r->path + strlen(r->path), sizeof(r->path) - strlen(r->path),
-			 name ? name + 1 : path);
+		str_add(r->path, sizeof(r->path), "/%s", name ? name + 1 : path);
 	}
 	(void)file_read("/proc/sys/kernel/random/boot_id", r->boot_id, sizeof(r->boot_id), NULL);
 	r->boot_id[strcspn(r->boot_id, "\n")] = '\0';

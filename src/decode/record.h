@@ -39,6 +39,10 @@ struct op_delta {
 
 extern const char *const loss_names[LOSS_COUNT]; /* as in the store: "ring_full" */
 extern const char *const loss_texts[LOSS_COUNT]; /* as people read it */
+
+/* What the store calls `name`, as people read it; of whatever part of us. NULL: not one of ours. */
+const char *loss_text(const char *name);
+
 extern const char *const shed_names[SHED_COUNT];
 extern const char *const shed_texts[SHED_COUNT];
 extern const char *const host_event_names[HOST_COUNT];

@@ -45,13 +45,12 @@ static void rename_cause(struct explanation *e, struct finding *found, const cha
 {
 	const char *was = found->cause, *rest = strchr(found->title, ':');
 	char title[TITLE_LEN];
-	size_t len = strlen(found->basis);
 
 	found->cause = cause_name(CAUSE_checkpoint_stall);
 	snprintf(title, sizeof(title), "Checkpoint%.*s", TITLE_LEN - 16, rest ? rest : "");
 	memcpy(found->title, title, sizeof(title));
-	snprintf(found->basis + len, sizeof(found->basis) - len, "; a checkpoint by its %s%.100s",
-		 label[0] ? "tag " : "attribute", label);
+	str_add(found->basis, sizeof(found->basis), "; a checkpoint by its %s%.100s",
+		label[0] ? "tag " : "attribute", label);
 	for (int i = 0; i < e->lines; i++)
 		if (e->line[i].pid == found->pid && e->line[i].cause == was)
 			e->line[i].cause = found->cause;

@@ -88,8 +88,10 @@ static int on_loss(const struct loss_row *row, void *arg)
 {
 	struct explanation *e = arg;
 
-	if (e->losses == LOSS_COUNT)
+	if (e->losses == LOSS_REASONS) {
+		e->losses_cut++;
 		return 0;
+	}
 	text_safe(e->loss[e->losses].reason, sizeof(e->loss[0].reason), row->reason);
 	e->loss[e->losses++].count = row->count;
 	return 0;

@@ -15,6 +15,7 @@
 #define EVIDENCE_MAX 6
 #define EFFECTS_MAX 2
 #define GROUPS_MAX 3
+#define LOSS_REASONS 64 /* more than there are */
 #define CGROUP_LEN 256
 #define TITLE_LEN 288 /* of a finding: 160, and whose tenants it is about */
 
@@ -337,7 +338,8 @@ struct explanation {
 	struct {
 		char reason[32];
 		uint64_t count;
-	} loss[LOSS_COUNT];
+	} loss[LOSS_REASONS];
+	int losses_cut; /* so many reasons more: no file of ours has them */
 	struct pruned_until pruned;
 };
 

@@ -20,17 +20,6 @@ static void name_other(const struct chain *c, const struct hop *end, struct idle
 	}
 }
 
-/* Adds to the sentence, as far as there is room. */
-__attribute__((format(printf, 2, 3))) static void say(struct idle_part *to, const char *fmt, ...)
-{
-	size_t len = strlen(to->what);
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(to->what + len, sizeof(to->what) - len, fmt, ap);
-	va_end(ap);
-}
-
 void idle_part_of(const struct chain *c, struct idle_part *ret)
 {
 	const struct hop *first = &c->hop[0], *end;
@@ -38,25 +27,26 @@ void idle_part_of(const struct chain *c, struct idle_part *ret)
 
 	*ret = (struct idle_part){ .state = STATE_UNKNOWN };
 	if (c->hops < 1) { /* a chain that is gone */
-		say(ret, "%s", state_texts[STATE_UNKNOWN]);
+		str_add(ret->what, sizeof(ret->what), "%s", state_texts[STATE_UNKNOWN]);
 		return;
 	}
 	end = &c->hop[chain_end(c)];
 	robbed = STATE_RUNNABLE(end->state) && end->cpu_pid;
 	ret->state = first->state;
 	name_other(c, end, ret);
-	say(ret, "%s",
-	    first->state == STATE_RUN ? "on CPU in its own code" : state_texts[first->state]);
+	str_add(ret->what, sizeof(ret->what), "%s",
+		first->state == STATE_RUN ? "on CPU in its own code" : state_texts[first->state]);
 	if (end != first && end->pid == first->pid)
-		say(ret, " for its thread %s %u", end->comm, end->tid);
+		str_add(ret->what, sizeof(ret->what), " for its thread %s %u", end->comm, end->tid);
 	else if (end != first)
-		say(ret, " for %s (pid %u)", end->comm, end->pid);
+		str_add(ret->what, sizeof(ret->what), " for %s (pid %u)", end->comm, end->pid);
 	if (end != first && end->state != STATE_RUN)
-		say(ret, ", which was %s", state_texts[end->state]);
+		str_add(ret->what, sizeof(ret->what), ", which was %s", state_texts[end->state]);
 	if (robbed && end->cpu_pid == PID_IRQ)
-		say(ret, " that served interrupts");
+		str_add(ret->what, sizeof(ret->what), " that served interrupts");
 	else if (robbed)
-		say(ret, " that %s (pid %u) had", end->name, end->cpu_pid);
+		str_add(ret->what, sizeof(ret->what), " that %s (pid %u) had", end->name,
+			end->cpu_pid);
 }
 
 static void add_part(struct summary *sum, const struct idle_part *more)

@@ -129,7 +129,6 @@ static bool is_more(const struct facts *f, const struct finding *found, const st
 static void blame(const struct user *u, double pct, struct finding *found)
 {
 	struct culprit *c;
-	size_t len = strlen(found->basis);
 
 	if (found->culprits == CULPRITS_MAX)
 		found->culprits--;
@@ -139,8 +138,8 @@ static void blame(const struct user *u, double pct, struct finding *found)
 	memcpy(c->comm, u->use->comm, sizeof(c->comm));
 	memcpy(c->cgroup, u->use->cgroup, sizeof(c->cgroup));
 	found->evidence = EVIDENCE_INFERRED;
-	snprintf(found->basis + len, sizeof(found->basis) - len,
-		 "; that the disk was busy for others is inferred from their bytes");
+	str_add(found->basis, sizeof(found->basis),
+		"; that the disk was busy for others is inferred from their bytes");
 }
 
 /*

@@ -120,6 +120,17 @@ static const char *root_of(const struct finding *f)
 	return f->cause;
 }
 
+static void print_gain(const struct finding *f, const char *lost, FILE *out)
+{
+	char low[16], high[16], range[40];
+
+	snprintf(low, sizeof(low), "%.0f", f->gain_low_pct);
+	snprintf(high, sizeof(high), "%.0f", f->gain_high_pct);
+	snprintf(range, sizeof(range), "%s to %s", low, high);
+	fprintf(out, "  Gain:   up to %s; without it that time would be %s %% shorter\n", lost,
+		streq(low, high) ? low : range);
+}
+
 static void print_finding(const struct explanation *e, const struct finding *f, FILE *out)
 {
 	char lost[UNITS_CAP], of[UNITS_CAP], from[UNITS_CAP], to[UNITS_CAP], n[UNITS_CAP];
@@ -148,8 +159,7 @@ static void print_finding(const struct explanation *e, const struct finding *f, 
 	print_chain(f, out);
 	print_stacks(e, f, out);
 	print_effects(f, out);
-	fprintf(out, "  Gain:   up to %s; without it that time would be %.0f to %.0f %% shorter\n",
-		lost, f->gain_low_pct, f->gain_high_pct);
+	print_gain(f, lost, out);
 	for (int i = 0; i < f->fixes; i++)
 		fprintf(out, "  %s %s\n", i ? "       " : "Fix:   ", f->fix[i]);
 	fprintf(out, "  Proof:  %s; %s\n", evidence_names[f->evidence], f->basis);
@@ -353,6 +363,20 @@ static void print_pruned(const struct explanation *e, FILE *out)
 			format_clock(at, sizeof(at), e->pruned.calls_ns));
 }
 
+static void print_losses(const struct explanation *e, FILE *out)
+{
+	char count[UNITS_CAP];
+
+	for (int i = 0; i < e->losses; i++) {
+		const char *text = loss_text(e->loss[i].reason);
+
+		fprintf(out, "  %s: %s\n", text ? text : e->loss[i].reason,
+			format_count(count, sizeof(count), e->loss[i].count));
+	}
+	if (e->losses_cut)
+		fprintf(out, "  losses for %d more reasons: see the table `loss`\n", e->losses_cut);
+}
+
 void print_loss(const struct explanation *e, FILE *out)
 {
 	const struct account_row *a = &e->account;
@@ -374,9 +398,7 @@ void print_loss(const struct explanation *e, FILE *out)
 	else if (a->traced_ns)
 		print_cost(e, out);
 	print_shed(e, out);
-	for (int i = 0; i < e->losses; i++)
-		fprintf(out, "  loss: %s %s\n", e->loss[i].reason,
-			format_count(lost, sizeof(lost), e->loss[i].count));
+	print_losses(e, out);
 	print_pruned(e, out);
 }
 

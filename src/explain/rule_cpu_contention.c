@@ -12,6 +12,9 @@
 #define LOST_MIN 20000000ull
 /* From this share on one process is the culprit; below, the machine is simply busy. */
 #define SINGLE_PCT 50.0
+/* So few that took so much are named together. */
+#define FEW_MAX 3
+#define FEW_PCT 90.0
 
 struct contention {
 	uint64_t lost, affected, in_sync, gpu_wait;
@@ -92,24 +95,85 @@ static bool advise_on_interrupts(const struct culprit *top, uint32_t winner, str
 	return true;
 }
 
+static void format_others(char *dst, size_t cap, const struct facts *f, uint64_t cpus)
+{
+	uint64_t all = f->cpus >= 64 ? ~0ull : (1ull << (f->cpus > 0 ? f->cpus : 0)) - 1;
+
+	dst[0] = '\0';
+	if (all & ~cpus)
+		format_cpus(dst, cap, all & ~cpus);
+}
+
 /* To whoever took the CPU, where it is one: move it, or let the others win. */
 static void advise_against(const struct facts *f, const struct culprit *top, uint32_t winner,
 			   struct finding *ret)
 {
-	uint64_t all = f->cpus >= 64 ? ~0ull : (1ull << (f->cpus > 0 ? f->cpus : 0)) - 1;
 	char busy[128], rest[128];
 
 	if (advise_on_interrupts(top, winner, ret))
 		return;
 	format_cpus(busy, sizeof(busy), top->cpus);
-	format_cpus(rest, sizeof(rest), all & ~top->cpus);
-	if (all & ~top->cpus)
+	format_others(rest, sizeof(rest), f, top->cpus);
+	if (rest[0])
 		add_fix(ret, "keep %s off CPU %s: taskset -a -p -c %s %u", top->comm, busy, rest,
 			top->pid);
 	add_fix(ret,
 		"let the training process win: renice -n 19 -p %u, or a cpuset of its own "
 		"for pid %u",
 		top->pid, winner);
+}
+
+/* No single process, but a few that took almost all of it: how many; 0: they were more. */
+static int few(const struct finding *found)
+{
+	double share = 0;
+
+	for (int i = 0; i < found->culprits && i < FEW_MAX; i++) {
+		if (serves_devices(&found->culprit[i]))
+			return 0;
+		share += found->culprit[i].share;
+		if (share >= FEW_PCT)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* "sh, make and cc1"; each name once. */
+static void name_few(char *dst, size_t cap, const struct finding *found, int n)
+{
+	const char *name[FEW_MAX];
+	int names = 0;
+
+	for (int i = 0; i < n; i++) {
+		int k = 0;
+
+		while (k < names && !streq(name[k], found->culprit[i].comm))
+			k++;
+		if (k == names)
+			name[names++] = found->culprit[i].comm;
+	}
+	dst[0] = '\0';
+	for (int i = 0; i < names; i++)
+		str_add(dst, cap, "%s%s", !i ? "" : i == names - 1 ? " and " : ", ", name[i]);
+}
+
+static void advise_against_few(const struct facts *f, int n, uint32_t winner, struct finding *ret)
+{
+	char busy[128], rest[128], pids[64] = "";
+	uint64_t cpus = 0;
+
+	for (int i = 0; i < n; i++) {
+		cpus |= ret->culprit[i].cpus;
+		str_add(pids, sizeof(pids), "%s%u", i ? " " : "", ret->culprit[i].pid);
+	}
+	format_cpus(busy, sizeof(busy), cpus);
+	format_others(rest, sizeof(rest), f, cpus);
+	if (rest[0])
+		add_fix(ret, "keep them off CPU %s: for p in %s; do taskset -a -p -c %s $p; done",
+			busy, pids, rest);
+	add_fix(ret,
+		"let the training process win: renice -n 19 -p %s, or a cpuset of its own for pid %u",
+		pids, winner);
 }
 
 /* No single process, but one control group, and not that of the process itself. */
@@ -144,6 +208,10 @@ static void advise(const struct facts *f, const struct thread_facts *t, struct f
 			ret->group[0].cgroup, busy);
 		return;
 	}
+	if (top->share < SINGLE_PCT && few(ret)) {
+		advise_against_few(f, few(ret), t->pid, ret);
+		return;
+	}
 	if (top->share < SINGLE_PCT) {
 		add_fix(ret,
 			"no single process is to blame: give pid %u a cpuset of its own, or more cores",
@@ -158,6 +226,7 @@ static void entitle(const struct facts *f, const struct thread_facts *t, int all
 {
 	const struct culprit *top = &ret->culprit[0];
 	bool ours = facts_child(f, t->pid, top->pid);
+	char names[FEW_MAX * (COMM_LEN + 5)];
 
 	if (serves_devices(top) && top->share >= SINGLE_PCT)
 		snprintf(ret->title, sizeof(ret->title),
@@ -179,7 +248,11 @@ static void entitle(const struct facts *f, const struct thread_facts *t, int all
 		snprintf(ret->title, sizeof(ret->title),
 			 "CPU contention: %d processes of cgroup %.60s had the CPU that %s needed",
 			 ret->group[0].processes, ret->group[0].cgroup, t->process_comm);
-	else /* no single culprit: the machine is busy */
+	else if (few(ret)) {
+		name_few(names, sizeof(names), ret, few(ret));
+		snprintf(ret->title, sizeof(ret->title),
+			 "CPU contention: %s had the CPU that %s needed", names, t->process_comm);
+	} else /* no single culprit: the machine is busy */
 		snprintf(ret->title, sizeof(ret->title),
 			 "CPU contention: %d processes had the CPU that %s needed", all,
 			 t->process_comm);

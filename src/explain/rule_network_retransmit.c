@@ -10,7 +10,6 @@ static void add_sender(const struct facts *f, const struct thread_facts *t, stru
 {
 	int h = chain_tcp(&ret->chain);
 	const char *cgroup = "";
-	size_t len = strlen(ret->basis);
 	uint64_t n = 0;
 
 	for (int i = 0; h >= 0 && i < f->events; i++) {
@@ -27,8 +26,8 @@ static void add_sender(const struct facts *f, const struct thread_facts *t, stru
 			cgroup = t->cgroup;
 	}
 	if (n)
-		snprintf(ret->basis + len, sizeof(ret->basis) - len, "; %llu sent again%s%.60s",
-			 (unsigned long long)n, cgroup[0] ? " by cgroup " : "", cgroup);
+		str_add(ret->basis, sizeof(ret->basis), "; %llu sent again%s%.60s",
+			(unsigned long long)n, cgroup[0] ? " by cgroup " : "", cgroup);
 }
 
 bool rule_network_retransmit(const struct facts *f, const struct thread_facts *first, int n,

@@ -92,10 +92,8 @@ static const struct finding *own_finding(const struct explanation *e, const stru
 
 static void tell(struct finding *f, const char *cause, const struct finding *own)
 {
-	size_t len = strlen(f->title);
-
 	f->own.cause = cause;
-	snprintf(f->title + len, sizeof(f->title) - len, ", because of %s", cause);
+	str_add(f->title, sizeof(f->title), ", because of %s", cause);
 	if (!own)
 		return;
 	f->own.lost_ns = own->lost_ns;

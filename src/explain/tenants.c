@@ -157,11 +157,10 @@ static void advise(const struct delay *d, struct finding *f)
 static void entitle(const struct delay *d, struct finding *f)
 {
 	char a[TENANT_LABEL_CAP + 16], b[TENANT_LABEL_CAP + 16];
-	size_t len = strlen(f->title);
 
-	snprintf(f->title + len, sizeof(f->title) - len, "; %.*s delayed %.*s", SHORT_LABEL,
-		 tenant_title(&d->by, a, sizeof(a)), SHORT_LABEL,
-		 tenant_title(&d->whom, b, sizeof(b)));
+	str_add(f->title, sizeof(f->title), "; %.*s delayed %.*s", SHORT_LABEL,
+		tenant_title(&d->by, a, sizeof(a)), SHORT_LABEL,
+		tenant_title(&d->whom, b, sizeof(b)));
 }
 
 void name_tenants(struct explanation *e)

@@ -106,7 +106,6 @@ void hop_what(const struct chain *c, int h, char *dst, size_t cap)
 	const struct hop *hop = &c->hop[h];
 	bool last = h == c->hops - 1;
 	const char *ender = last && enders[hop->by] ? enders[hop->by] : "";
-	size_t n;
 
 	if (STATE_RUNNABLE(hop->state) && hop->cpu_pid == PID_IRQ)
 		snprintf(dst, cap, "waiting for CPU %u, which served interrupts", hop->cpu);
@@ -116,7 +115,6 @@ void hop_what(const struct chain *c, int h, char *dst, size_t cap)
 	else
 		snprintf(dst, cap, "%s%s%s%s", state_texts[hop->state], hop->name[0] ? " " : "",
 			 hop->name, ender);
-	n = strlen(dst);
 	if (last && hop->irq >= 0 && hop->device[0])
-		snprintf(dst + n, cap - n, ", ended by interrupt %d (%s)", hop->irq, hop->device);
+		str_add(dst, cap, ", ended by interrupt %d (%s)", hop->irq, hop->device);
 }

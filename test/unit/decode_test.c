@@ -380,3 +380,13 @@ TEST(hist_quantile_is_within_two_percent_on_smooth_data)
 		CHECK_NEAR(hist_quantile(hist, i / 100.0), i * (N * 10.0), i * (N * 10.0) * 0.02);
 	return 0;
 }
+
+TEST(a_reason_for_a_loss_has_words)
+{
+	for (int i = 0; i < LOSS_COUNT; i++)
+		CHECK_STR(loss_text(loss_names[i]), loss_texts[i]);
+	CHECK_STR(loss_text("io_cut"), "requests made of more pieces than are looked at");
+	CHECK(loss_text("tag_files"));
+	CHECK(!loss_text("made up"));
+	return 0;
+}

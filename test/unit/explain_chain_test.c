@@ -289,7 +289,7 @@ EXPLAIN_TEST(explain_text_prints_a_hop_per_line)
 		"          <- loader 4900 (child): 3.6 s reading a file /data/shard-17.bin (disk),",
 		" (disk), ended by interrupt 24 (virtio1-req.0)\n",
 		"  Effect: steps per second 50.00 -> 20.00 (-60 %)\n",
-		"  Gain:   up to 3.6 s; without it that time would be 60 to 60 % shorter\n",
+		"  Gain:   up to 3.6 s; without it that time would be 60 % shorter\n",
 		"  Fix:    read ahead",
 		"  Proof:  proven; 1 file by name",
 		"          120 waits carry it, e.g. gpu-node-01:",

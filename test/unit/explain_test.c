@@ -459,7 +459,7 @@ EXPLAIN_TEST(explain_text_says_who_what_and_how_much)
 					    "taskset -a -p -c 0-1,4-15 4242",
 					    "proven",
 					    "gpu-node-01:",
-					    "loss: ring_full 60" };
+					    "records lost: the ring was full: 60" };
 	size_t missing = ARRAY_LEN(want);
 	char *text;
 

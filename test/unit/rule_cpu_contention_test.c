@@ -447,18 +447,43 @@ TEST(contention_by_many_blames_no_single_one)
 {
 	struct second_blame crowd[] = { { 10, 3, "sh", 40 * MS },
 					{ 11, 3, "make", 35 * MS },
-					{ 12, 3, "cc1", 35 * MS } };
+					{ 12, 3, "cc1", 35 * MS },
+					{ 13, 3, "as", 30 * MS } };
 	struct second s[] = { contended(AT(1)) };
 	struct finding f;
 
 	s[0].blame = crowd;
 	s[0].blames = ARRAY_LEN(crowd);
 	CHECK(judge_one(s, ARRAY_LEN(s), &f));
-	CHECK_STR(f.title, "CPU contention: 3 processes had the CPU that python3 needed");
+	CHECK_STR(f.title, "CPU contention: 4 processes had the CPU that python3 needed");
 	CHECK_U64(f.fixes, 1);
 	CHECK_STR(
 		f.fix[0],
 		"no single process is to blame: give pid 4821 a cpuset of its own, or more cores");
+	return 0;
+}
+
+TEST(contention_by_a_few_names_them)
+{
+	struct second_blame few[] = { { 10, 3, "sh", 40 * MS },
+				      { 11, 3, "make", 35 * MS },
+				      { 12, 5, "cc1", 35 * MS },
+				      { 13, 3, "as", 2 * MS } };
+	struct second s[] = { contended(AT(1)) };
+	struct finding f;
+
+	s[0].blame = few;
+	s[0].blames = ARRAY_LEN(few);
+	CHECK(judge_one(s, ARRAY_LEN(s), &f));
+	CHECK_STR(f.title, "CPU contention: sh, make and cc1 had the CPU that python3 needed");
+	CHECK_U64(f.fixes, 2);
+	CHECK_STR(f.fix[0], "keep them off CPU 3,5: for p in 10 11 12; do taskset -a -p -c "
+			    "0-2,4,6-15 $p; done");
+	CHECK_STR(f.fix[1], "let the training process win: renice -n 19 -p 10 11 12, or a cpuset "
+			    "of its own for pid 4821");
+	str_copy(few[1].comm, sizeof(few[1].comm), "sh");
+	CHECK(judge_one(s, ARRAY_LEN(s), &f));
+	CHECK_STR(f.title, "CPU contention: sh and cc1 had the CPU that python3 needed");
 	return 0;
 }
 
