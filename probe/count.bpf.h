@@ -97,16 +97,15 @@ static __always_inline __u32 function_in_row(const struct launch_row *r, __u64 i
 }
 
 static __always_inline void put(struct pt_regs *ctx, struct launch_row *r, __u64 now, __u64 what,
-				__u32 which)
+				__u32 how)
 {
 	__u64 n = r->n;
 
 	if (unlikely(n >= ROW_MAX))
 		return;
 	r->launch[n].what = what;
-	r->launch[n].in_ns = 0;
 	r->launch[n].gap_ns = now - r->ns;
-	r->launch[n].which = which;
+	r->launch[n].how = how;
 	r->sp = REG_SP(ctx);
 	r->ns = now;
 	r->n = n + 1;
@@ -114,9 +113,24 @@ static __always_inline void put(struct pt_regs *ctx, struct launch_row *r, __u64
 
 enum look { LOOK_ALONE, LOOK_LAUNCH, LOOK_PUT };
 
+/* It is the other function that launches, which was mostly on the stream of the row when it came before. */
+static __always_inline bool other_function(const struct pt_regs *ctx, struct launch_row *r)
+{
+	__u32 which = ~r->which & (ROW_LAUNCHES - 1);
+	struct row_function *f = &r->function[which];
+
+	if (f->ip != REG_IP(ctx) || f->stream != r->stream || f->unread >= STREAM_EVERY - 1)
+		return false;
+	f->unread++;
+	r->ip = f->ip;
+	r->which = which;
+	r->second = f->second;
+	return true;
+}
+
 /*
- * It is not the function of the launch before, or it is time to look at the stream: may it be put down all the
- * same? LOOK_PUT: it is, as what is filled.
+ * It is none of these functions, or it is time to look at the stream: may it be put down all the same? LOOK_PUT: it
+ * is, as what is filled.
  */
 static __noinline int look_closer(struct pt_regs *ctx, struct launch_row *r, __u64 now)
 {
@@ -134,10 +148,10 @@ static __noinline int look_closer(struct pt_regs *ctx, struct launch_row *r, __u
 		return LOOK_ALONE;
 	if (which >= ROW_LAUNCHES) {
 		put(ctx, r, now, reg[FILL_BYTES], which);
-		stream_read(r, r->n);
-		r->room = 0; /* a launch after it begins another run */
 		return LOOK_PUT;
 	}
+	r->function[which].stream = r->stream;
+	r->function[which].unread = 0;
 	r->ip = REG_IP(ctx);
 	r->which = which;
 	r->second = r->function[which].second;
@@ -162,6 +176,21 @@ static __noinline int find_caller(struct pt_regs *ctx, struct launch_row *r, __u
 	return n + 1;
 }
 
+#define PAUSE_NS 500000 /* after more a launch is looked at by itself */
+
+/*
+ * It comes after a longer pause: may it be put down all the same? Not if the hypervisor may have taken some of it, or the
+ * task's counters have moved: that belongs to this gap.
+ */
+static __noinline int pauses(const struct launch_row *r, __u64 now)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return r && now - r->ns < PAUSE_NS && now - r->ns < slow_ns &&
+	       steal_of(task) == r->steal &&
+	       task->min_flt + task->maj_flt + task->stime == r->counters;
+}
+
 /*
  * A launch after one like it, on the same CPU, and not long after it: that is most of them. False: it is none of
  * these, or its turn to be looked at, and nothing was counted yet.
@@ -172,9 +201,9 @@ static __always_inline bool put_down(struct pt_regs *ctx, struct launch_row *r, 
 	__u32 site = 0;
 	int look;
 
-	if (unlikely(now - r->ns >= SHORT_NS || r->closed))
+	if (unlikely(r->closed || (now - r->ns >= SHORT_NS && !pauses(r, now))))
 		return false;
-	if (unlikely(r->n >= r->room || r->ip != REG_IP(ctx))) {
+	if (unlikely(r->n >= r->room || (r->ip != REG_IP(ctx) && !other_function(ctx, r)))) {
 		look = look_closer(ctx, r, now);
 		if (look != LOOK_LAUNCH)
 			return look == LOOK_PUT;
@@ -194,9 +223,9 @@ static __always_inline bool put_end_down(struct pt_regs *ctx, struct launch_row 
 {
 	__u64 dur = now - r->ns, i = r->n - 1ull;
 
-	if (unlikely(r->sp != REG_SP(ctx) - RETURN_POPS || dur >> 32 || i >= ROW_MAX))
+	if (unlikely(r->sp != REG_SP(ctx) - RETURN_POPS || dur >= ROW_IN_MAX || i >= ROW_MAX))
 		return false;
-	r->launch[i].in_ns = dur;
+	r->launch[i].how |= dur << ROW_IN_SHIFT;
 	r->sp = 0;
 	return true;
 }
@@ -244,6 +273,8 @@ static __always_inline void join_row(struct launch_row *r, const struct thread *
 	f->op = cookie & COOKIE_OP;
 	f->tally = t->counted_tally;
 	f->second = cookie & COOKIE_SECOND ? 1 : 0;
+	f->stream = t->beat_stream;
+	f->unread = t->beat_skipped;
 	if (!fills) {
 		r->ip = f->ip;
 		r->which = which;

@@ -60,7 +60,7 @@ static __always_inline void account_kernel(struct thread *t, struct launch_row *
 					   const struct put_down *p)
 {
 	struct kernel_cell *c = kernel_cell_of(t, p->what);
-	__u32 site = p->which >> ROW_SITE_SHIFT;
+	__u32 site = p->how >> ROW_SITE_SHIFT & ((1 << (ROW_IN_SHIFT - ROW_SITE_SHIFT)) - 1);
 	__u64 bit, *word;
 
 	if (!c)
@@ -116,6 +116,7 @@ static __always_inline void begin_run(struct accounts *all, __u64 which)
 static __always_inline void account(struct accounts *all, const struct put_down *p, __u64 which)
 {
 	const struct row_function *f = &all->r->function[which];
+	__u32 in_ns = p->how >> ROW_IN_SHIFT;
 	struct thread *t = all->t;
 	struct tally *y;
 
@@ -124,15 +125,15 @@ static __always_inline void account(struct accounts *all, const struct put_down 
 		learn(usual_of(t, OP_GAP, 0, (__u64)t->gap_after << 16 | f->op), p->gap_ns);
 	if (likely(which < ROW_LAUNCHES))
 		account_kernel(t, all->r, p);
-	if (likely(which < ROW_LAUNCHES && !p->in_ns))
+	if (likely(which < ROW_LAUNCHES && !in_ns))
 		return;
 	y = tally_in_row(f->tally);
 	if (!y)
 		return;
 	if (which >= ROW_LAUNCHES)
 		y->bytes += p->what;
-	if (p->in_ns)
-		add_duration(y, p->in_ns);
+	if (in_ns)
+		add_duration(y, in_ns);
 }
 
 static long account_next(__u32 i, struct accounts *all)
@@ -143,7 +144,7 @@ static long account_next(__u32 i, struct accounts *all)
 	if (i >= ROW_MAX)
 		return 1;
 	p = &all->r->launch[i];
-	which = p->which & (ROW_FUNCTIONS - 1);
+	which = p->how & (ROW_FUNCTIONS - 1);
 	if (unlikely(which != all->which))
 		end_run(all, i - all->began);
 	all->t->now.ns += p->gap_ns;
@@ -286,6 +287,9 @@ static __noinline int arm_row(struct thread *t, struct pt_regs *ctx)
 	r->sp = 0;
 	r->n = r->sites = 0;
 	r->alone = shed_returns;
+	r->steal = t->steal_read;
+	r->counters = t->now.counter[COUNTER_minor] + t->now.counter[COUNTER_major] +
+		      t->now.counter[COUNTER_kernel_ns];
 	r->stream = t->beat_stream;
 	r->last = room_in(r, gap);
 	stream_read(r, -(__s16)t->beat_skipped);

@@ -14,19 +14,26 @@
 #define ROW_FUNCTIONS 4 /* ... and with them those that fill; a power of two */
 #define ROW_SITES 8 /* callers that are found in one row; a power of two */
 #define ROW_SITE_SHIFT 2
+#define ROW_IN_SHIFT 6
+#define ROW_IN_MAX (1u << (32 - ROW_IN_SHIFT))
 
 struct put_down {
 	__u64 what; /* the kernel's handle, or how many bytes are filled */
-	__u32 in_ns; /* how long it took; 0: it is not over, or its end goes unseen */
-	__u16 gap_ns; /* since the one before began */
-	__u16 which; /* of the functions; from ROW_SITE_SHIFT on: of `site`, + 1, where it was launched from */
+	__u32 gap_ns; /* since the one before began */
+	/*
+	 * Which of the functions; from ROW_SITE_SHIFT on which of `site`, + 1, it was launched from; from ROW_IN_SHIFT on
+	 * how long it took in ns, 0: it is not over, or its end goes unseen.
+	 */
+	__u32 how;
 };
 
 struct row_function {
 	__u64 ip; /* where it begins; 0: none */
+	__u32 stream; /* as read last, as in a beat */
 	__u16 op, tally; /* tally: as in the thread */
 	__u8 second; /* what it launches is its second argument, not its first */
-	__u8 pad[3];
+	__u8 unread; /* so often it came after another one since its stream was read */
+	__u8 pad[6];
 };
 
 /*
@@ -47,17 +54,18 @@ struct launch_row {
 	__u32 stream; /* as in a beat; that of all of them */
 	__u8 newer
 		[2]; /* of the functions that launch, and of those that fill: which was taken in last */
-	__u8 pad[18];
+	__u8 pad[2];
+	__u64 steal, counters; /* when the row began: see pauses() */
 	struct put_down launch[ROW_MAX];
 	__u64 known[ROW_WORDS]; /* kernels that were met before, a bit each by their hash */
 	struct row_function function[ROW_FUNCTIONS];
 	__u64 site[ROW_SITES]; /* callers that no account has heard of: */
 	__u64 sites; /* ... so many */
-	__u64 line[7];
+	__u64 line[3];
 };
 
 _Static_assert(sizeof(struct put_down) == 16, "struct put_down");
-_Static_assert(ROW_FUNCTIONS == 1 << ROW_SITE_SHIFT, "put_down.which");
+_Static_assert(ROW_FUNCTIONS == 1 << ROW_SITE_SHIFT && ROW_SITES < 1 << (ROW_IN_SHIFT - ROW_SITE_SHIFT), "put_down.how");
 _Static_assert(__builtin_offsetof(struct launch_row, launch) == 64, "a cache line");
 _Static_assert(sizeof(struct launch_row) == 2048, "none lies on two pages");
 

@@ -13,5 +13,7 @@
 	.endm
 
 	empty cuLaunchKernel
+	empty cuLaunchKernelEx
+	empty cuMemsetD8Async
 	empty cuStreamSynchronize
 	.section .note.GNU-stack, "", @progbits
