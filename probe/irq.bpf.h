@@ -100,6 +100,18 @@ static __always_inline void irq_enter(struct lane *lane)
 		lane->irq_start = now_ns();
 }
 
+/* The row on this CPU is to know between which of its launches that was. */
+static __always_inline void tell_row(const struct lane *lane)
+{
+	struct cpu_row *here = this_cpu_row();
+	struct launch_row *r = &rows[here->row & (ROWS - 1)];
+
+	if (!here->regs || r->irq_n == r->n)
+		return;
+	r->irq_n = r->n;
+	r->irq_before = lane->irq_ns;
+}
+
 static __always_inline void irq_leave(struct lane *lane)
 {
 	bool own = lane->softirq && lane->soft_own;
@@ -110,8 +122,8 @@ static __always_inline void irq_leave(struct lane *lane)
 	if (--lane->irq_depth)
 		return;
 	now = now_ns();
+	tell_row(lane);
 	lane->irq_ns += now - lane->irq_start;
-	this_cpu_row()->regs = 0; /* the next launch is to be told of it */
 	if (own)
 		return;
 	lane->device_ns += now - lane->irq_start;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* When the agent's probes look at a thread's Python stack: at calls, at stops, 99 times a second. */
+/* When the agent's probes look at a thread's Python stack: at calls, at stops, 49 times a second. */
 #ifndef PROBE_PYTHON_BPF_H
 #define PROBE_PYTHON_BPF_H
 

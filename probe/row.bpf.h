@@ -6,7 +6,7 @@
  *
  * Only the thread itself puts down, and only on the CPU whose cpu_row names it. What ends the row is the thread's
  * next event of another kind, or the switch away from that CPU; cpu_row.busy tells the switch that it came
- * in the middle of a launch, and then it is left to the event. An interrupt ends it, too, when the next event comes.
+ * in the middle of a launch, and then it is left to the event.
  *
  * A thread is known by where its registers are kept on entry to the kernel, and a function by its address: both are
  * at hand, whereas the task and the cookie are to be asked for. A launch comes after thousands of other
@@ -156,11 +156,33 @@ static long account_next(__u32 i, struct accounts *all)
 	return 0;
 }
 
+/* What interrupts took of the `ns` of a row of n: not those after its last launch. */
+static __always_inline __u64 interrupts(struct thread *t, struct launch_row *r, __u64 n, __u64 ns)
+{
+	__u32 cpu = r->cpu;
+	const struct lane *lane = bpf_map_lookup_elem(&lanes, &cpu);
+	__u64 until, took;
+
+	if (!lane || t->now.gen != *(volatile __u64 *)&t->gen) /* it was away: retake() knows */
+		return 0;
+	until = r->irq_n == n ? r->irq_before : lane->irq_ns;
+	took = until - t->irq_read;
+	t->irq_read = until;
+	r->irq_n = ROW_NO_IRQ;
+	return took > ns ? ns : took;
+}
+
+static __always_inline void add_run(__u64 *state, __u64 ns, __u64 irq)
+{
+	state[STATE_RUN] += ns - irq;
+	state[STATE_IRQ] += irq;
+}
+
 static __always_inline void account_all(struct thread *t, struct launch_row *r)
 {
 	struct tally *gap = tally_in_row(t->gap_tally);
 	struct accounts all = { t, r, gap, ROW_FUNCTIONS, 0 };
-	__u64 n = r->n, began = t->now.ns, ns;
+	__u64 n = r->n, began = t->now.ns, ns, irq;
 
 	r->n = r->sites = 0;
 	if (!gap)
@@ -170,14 +192,16 @@ static __always_inline void account_all(struct thread *t, struct launch_row *r)
 	end_run(&all, n - all.began);
 	t->beat_skipped = n - r->read_at;
 	ns = t->now.ns - began;
+	irq = interrupts(t, r, n, ns);
 	gap->calls += n;
 	gap->done += n;
 	gap->summed += n;
-	gap->state_ns[STATE_RUN] += ns;
+	add_run(gap->state_ns, ns, irq);
+	add_run(t->now.sum, ns, irq);
+	add_run(t->gap.sum, ns, irq);
 	t->gap.ns = t->now.ns;
-	t->now.sum[STATE_RUN] += ns;
-	t->gap.sum[STATE_RUN] += ns;
-	t->seen_run += ns;
+	t->seen_run += ns - irq;
+	t->seen_irq += irq;
 }
 
 /*
@@ -272,11 +296,10 @@ static __noinline int renew_row(struct launch_row *r)
 static __noinline int arm_row(struct thread *t, struct pt_regs *ctx)
 {
 	struct cpu_row *here = this_cpu_row();
-	struct lane *lane = this_lane();
 	struct launch_row *r;
 	struct tally *gap;
 
-	if (!t || !lane || no_rows || t->run_as != STATE_RUN || t->stub || record_all ||
+	if (!t || no_rows || t->run_as != STATE_RUN || t->stub || record_all ||
 	    t->gap_era & 1)
 		return 0;
 	r = row_of(t);
@@ -286,6 +309,8 @@ static __noinline int arm_row(struct thread *t, struct pt_regs *ctx)
 	r->ns = t->now.ns - slept_ns;
 	r->sp = 0;
 	r->n = r->sites = 0;
+	r->cpu = bpf_get_smp_processor_id();
+	r->irq_n = ROW_NO_IRQ;
 	r->alone = shed_returns;
 	r->steal = t->steal_read;
 	r->counters = t->now.counter[COUNTER_minor] + t->now.counter[COUNTER_major] +
@@ -299,9 +324,7 @@ static __noinline int arm_row(struct thread *t, struct pt_regs *ctx)
 	barrier();
 	*(volatile __u64 *)&here->regs = (__u64)ctx;
 	barrier();
-	/* It was away meanwhile, or interrupted. */
-	if (t->now.gen != *(volatile __u64 *)&t->gen ||
-	    t->irq_read != *(volatile __u64 *)&lane->irq_ns)
+	if (t->now.gen != *(volatile __u64 *)&t->gen) /* it was away meanwhile */
 		here->regs = 0;
 	return 1;
 }

@@ -8,6 +8,7 @@
 #define ROWS 64 /* at least TAPES; a power of two */
 #define ROW_MAX 80
 #define ROW_WORDS 64
+#define ROW_NO_IRQ (ROW_MAX + 1)
 #define ROW_CPUS 1024 /* hosts with more do without rows */
 
 #define ROW_LAUNCHES 2 /* functions that launch, which a row may be made of, */
@@ -54,14 +55,16 @@ struct launch_row {
 	__u32 stream; /* as in a beat; that of all of them */
 	__u8 newer
 		[2]; /* of the functions that launch, and of those that fill: which was taken in last */
-	__u8 pad[2];
+	__u16 cpu; /* where the row is */
 	__u64 steal, counters; /* when the row began: see pauses() */
 	struct put_down launch[ROW_MAX];
 	__u64 known[ROW_WORDS]; /* kernels that were met before, a bit each by their hash */
 	struct row_function function[ROW_FUNCTIONS];
 	__u64 site[ROW_SITES]; /* callers that no account has heard of: */
 	__u64 sites; /* ... so many */
-	__u64 line[3];
+	/* Interrupts after so many launches, and none since; before them its CPU had spent so much in others. */
+	__u64 irq_n, irq_before;
+	__u64 line[1];
 };
 
 _Static_assert(sizeof(struct put_down) == 16, "struct put_down");
@@ -71,7 +74,7 @@ _Static_assert(sizeof(struct launch_row) == 2048, "none lies on two pages");
 
 /* By CPU: whose launches may be put down. */
 struct cpu_row {
-	/* Who has a row, and has not left this CPU nor been interrupted since: where its registers are; 0: nobody. */
+	/* Who has a row, and has not left this CPU since: where its registers are; 0: nobody. */
 	__u64 regs;
 	__u32 row; /* of `rows` */
 	__u32 busy; /* a program of a launch may be writing there */

@@ -15,7 +15,11 @@
 #include "capture/capture_int.h"
 #include "capture/frees.h"
 
-#define SAMPLE_HZ 99 /* not 100: loops of 10 ms would always be met at the same place */
+/*
+ * Not 50: loops of 20 ms would always be met at the same place. On a virtual machine the interrupt takes as long as the
+ * look or, nested, four times as long.
+ */
+#define SAMPLE_HZ 49
 #define TAKE_NEWS_NS 50000000ull
 #define SAMPLE_UNUSED_NS 2000000000ull /* a CPU that nobody uses for so long sleeps on */
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What runs is looked at 99 times a second, on the CPUs where somebody is followed: the others are left asleep.
+# What runs is looked at 49 times a second, on the CPUs where somebody is followed: the others are left asleep.
 # shellcheck source=test/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -32,5 +32,5 @@ busy=$(rate "$cpu")
 ends "$storm"
 untrace
 note "timer interrupts a second: $asleep untraced and $traced traced where nobody is followed, $busy where somebody is"
-at_most "more where nobody is followed" $((traced - asleep)) 50
-at_least "where somebody is" "$busy" 90
+at_most "more where nobody is followed" $((traced - asleep)) 30
+at_least "more where somebody is" $((busy - asleep)) 25
