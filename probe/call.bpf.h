@@ -121,13 +121,11 @@ int call_count(struct pt_regs *ctx)
 {
 	struct cpu_row *here = this_cpu_row();
 	__u64 now = bpf_ktime_get_ns();
-	struct launch_row *r;
 	bool done;
 
 	here->busy = 1;
 	barrier();
-	r = row_here(ctx, here);
-	done = likely(r) && put_down(ctx, r, now);
+	done = has_row(here, ctx) && put_down(ctx, row_at(here), now);
 	barrier();
 	here->busy = 0;
 	if (unlikely(!done))
@@ -176,8 +174,12 @@ enum put { PUT_NOT, PUT_ENTRY, PUT_END };
 
 static __always_inline enum put put_either(struct pt_regs *ctx, struct launch_row *r, __u64 now)
 {
-	if (begins(ctx, r))
-		return put_down(ctx, r, now) ? PUT_ENTRY : PUT_NOT;
+	if (begins(ctx, r)) {
+		if (!put_down(ctx, r, now))
+			return PUT_NOT;
+		r->sp = REG_SP(ctx);
+		return PUT_ENTRY;
+	}
 	return put_end_down(ctx, r, now) ? PUT_END : PUT_NOT;
 }
 
@@ -185,23 +187,24 @@ SEC("uprobe")
 int count_session(struct pt_regs *ctx)
 {
 	struct cpu_row *here = this_cpu_row();
-	__u64 now = bpf_ktime_get_ns(), alone;
+	__u64 now = bpf_ktime_get_ns(), alone = 0;
 	enum put put = PUT_NOT;
-	struct launch_row *r;
 
 	here->busy = 1;
 	barrier();
-	r = row_here(ctx, here);
-	if (likely(r))
+	if (has_row(here, ctx)) {
+		struct launch_row *r = row_at(here);
+
 		put = put_either(ctx, r, now);
+		alone = r->alone;
+	}
 	barrier();
 	here->busy = 0;
 	if (put == PUT_END)
 		return 0;
-	if (unlikely(!r || put == PUT_NOT))
+	if (unlikely(put == PUT_NOT))
 		return count_alone(ctx, now) & 1;
 	*bpf_session_cookie() = now;
-	alone = r->alone;
 	asm volatile("%0 &= 1" : "+r"(alone)); /* clang knows, the verifier does not */
 	return alone;
 }

@@ -74,15 +74,16 @@ static __noinline int take_arguments(struct thread *t, struct pt_regs *ctx, __u6
 
 #define FILL_BYTES 3 /* the argument that says how many, where one alone says it */
 
-static __always_inline struct launch_row *row_here(const struct pt_regs *ctx,
-						   const struct cpu_row *here)
+/* The switch away from this CPU takes it back: looked at after the clock, and after cpu_row.busy. */
+static __always_inline bool has_row(const struct cpu_row *here, const struct pt_regs *ctx)
 {
-	struct launch_row *r;
+	return likely(*(volatile __u64 *)&here->regs == (__u64)ctx);
+}
 
-	/* The switch away from this CPU takes it back: looked at after the clock, and after cpu_row.busy. */
-	if (unlikely(*(volatile __u64 *)&here->regs != (__u64)ctx))
-		return NULL;
-	r = &rows[here->row & (ROWS - 1)];
+static __always_inline struct launch_row *row_at(const struct cpu_row *here)
+{
+	struct launch_row *r = &rows[here->row & (ROWS - 1)];
+
 	asm volatile("" : "+r"(r)); /* or else clang finds it anew wherever it is used */
 	return r;
 }
@@ -96,8 +97,7 @@ static __always_inline __u32 function_in_row(const struct launch_row *r, __u64 i
 	return ROW_FUNCTIONS;
 }
 
-static __always_inline void put(struct pt_regs *ctx, struct launch_row *r, __u64 now, __u64 what,
-				__u32 how)
+static __always_inline void put(struct launch_row *r, __u64 now, __u64 what, __u32 how)
 {
 	__u64 n = r->n;
 
@@ -106,7 +106,6 @@ static __always_inline void put(struct pt_regs *ctx, struct launch_row *r, __u64
 	r->launch[n].what = what;
 	r->launch[n].gap_ns = now - r->ns;
 	r->launch[n].how = how;
-	r->sp = REG_SP(ctx);
 	r->ns = now;
 	r->n = n + 1;
 }
@@ -147,7 +146,7 @@ static __noinline int look_closer(struct pt_regs *ctx, struct launch_row *r, __u
 	if (work.flags || work.stream != r->stream)
 		return LOOK_ALONE;
 	if (which >= ROW_LAUNCHES) {
-		put(ctx, r, now, reg[FILL_BYTES], which);
+		put(r, now, reg[FILL_BYTES], which);
 		return LOOK_PUT;
 	}
 	r->function[which].stream = r->stream;
@@ -186,8 +185,7 @@ static __noinline int pauses(const struct launch_row *r, __u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	return r && now - r->ns < PAUSE_NS && now - r->ns < slow_ns &&
-	       steal_of(task) == r->steal &&
+	return r && now - r->ns < PAUSE_NS && now - r->ns < slow_ns && steal_of(task) == r->steal &&
 	       task->min_flt + task->maj_flt + task->stime == r->counters;
 }
 
@@ -214,7 +212,7 @@ static __always_inline bool put_down(struct pt_regs *ctx, struct launch_row *r, 
 		if (!site)
 			return false;
 	}
-	put(ctx, r, now, kernel, r->which | site << ROW_SITE_SHIFT);
+	put(r, now, kernel, r->which | site << ROW_SITE_SHIFT);
 	return true;
 }
 

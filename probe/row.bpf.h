@@ -43,8 +43,8 @@ static __always_inline __u64 *known_word(struct launch_row *r, __u64 kernel, __u
 {
 	__u32 mixed = (__u32)(kernel >> 4) * 2654435761u;
 
-	*bit = 1ull << (mixed >> 20 & 63);
-	return &r->known[mixed >> 26];
+	*bit = 1ull << (mixed >> 23 & 63);
+	return &r->known[mixed >> 29];
 }
 
 static __always_inline bool is_known(struct launch_row *r, __u64 kernel)
@@ -299,8 +299,7 @@ static __noinline int arm_row(struct thread *t, struct pt_regs *ctx)
 	struct launch_row *r;
 	struct tally *gap;
 
-	if (!t || no_rows || t->run_as != STATE_RUN || t->stub || record_all ||
-	    t->gap_era & 1)
+	if (!t || no_rows || t->run_as != STATE_RUN || t->stub || record_all || t->gap_era & 1)
 		return 0;
 	r = row_of(t);
 	gap = tally_in_row(t->gap_tally);

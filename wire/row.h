@@ -7,7 +7,7 @@
 
 #define ROWS 64 /* at least TAPES; a power of two */
 #define ROW_MAX 80
-#define ROW_WORDS 64
+#define ROW_WORDS 8 /* a cache line */
 #define ROW_NO_IRQ (ROW_MAX + 1)
 #define ROW_CPUS 1024 /* hosts with more do without rows */
 
@@ -37,10 +37,7 @@ struct row_function {
 	__u8 pad[6];
 };
 
-/*
- * By tape. What each launch looks at is on the first cache line, on that of its own entry and on one of `known`, all on
- * one page.
- */
+/* By tape. What each launch looks at is on the first two cache lines and on that of its own entry, all on one page. */
 struct launch_row {
 	__u64 ip; /* of the function that was launched with last */
 	__u64 sp; /* of the last one, as long as it has not returned; 0: it has */
@@ -57,19 +54,21 @@ struct launch_row {
 		[2]; /* of the functions that launch, and of those that fill: which was taken in last */
 	__u16 cpu; /* where the row is */
 	__u64 steal, counters; /* when the row began: see pauses() */
-	struct put_down launch[ROW_MAX];
 	__u64 known[ROW_WORDS]; /* kernels that were met before, a bit each by their hash */
+	struct put_down launch[ROW_MAX];
 	struct row_function function[ROW_FUNCTIONS];
 	__u64 site[ROW_SITES]; /* callers that no account has heard of: */
 	__u64 sites; /* ... so many */
 	/* Interrupts after so many launches, and none since; before them its CPU had spent so much in others. */
 	__u64 irq_n, irq_before;
-	__u64 line[1];
+	__u64 line[57];
 };
 
 _Static_assert(sizeof(struct put_down) == 16, "struct put_down");
-_Static_assert(ROW_FUNCTIONS == 1 << ROW_SITE_SHIFT && ROW_SITES < 1 << (ROW_IN_SHIFT - ROW_SITE_SHIFT), "put_down.how");
-_Static_assert(__builtin_offsetof(struct launch_row, launch) == 64, "a cache line");
+_Static_assert(ROW_FUNCTIONS == 1 << ROW_SITE_SHIFT &&
+		       ROW_SITES < 1 << (ROW_IN_SHIFT - ROW_SITE_SHIFT),
+	       "put_down.how");
+_Static_assert(__builtin_offsetof(struct launch_row, known) == 64, "a cache line");
 _Static_assert(sizeof(struct launch_row) == 2048, "none lies on two pages");
 
 /* By CPU: whose launches may be put down. */

@@ -13,10 +13,10 @@ struct gc_probes *gc_new(enum attach_mode mode, int prog_start, int prog_done);
 /* Attach to the interpreter that this process maps, if it is one with probes and not known yet. */
 void gc_see(struct gc_probes *g, int pid);
 
-/* Detach everything. NULL is fine. */
 /* As libs_yield(). */
 void gc_yield(struct gc_probes *g);
 
+/* Detach everything. NULL is fine. */
 void gc_free(struct gc_probes *g);
 
 #endif

@@ -77,7 +77,8 @@ struct config { /* as CUlaunchConfig begins */
 };
 
 struct calls {
-	void (*launch)(uint64_t kernel, int, int, int, int, int, int, int, void *stream, void *, void *);
+	void (*launch)(uint64_t kernel, int, int, int, int, int, int, int, void *stream, void *,
+		       void *);
 	void (*extended)(const struct config *, uint64_t kernel, void *, void *);
 	void (*fill)(uint64_t to, unsigned char value, size_t n, void *stream);
 	void (*sync)(void *stream);

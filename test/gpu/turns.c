@@ -27,6 +27,7 @@
 #include "base/fail.h"
 #include "base/util.h"
 #include "capture/capture_int.h"
+#include "capture/gc.h"
 #include "capture/insn.h"
 #include "capture/libs_int.h"
 
@@ -107,6 +108,16 @@ static void sample(struct capture *c)
 	capture_tune_sampling(c, clock_boot_ns());
 }
 
+/* Of the garbage collector. */
+static void attach_collector(struct capture *c, bool on)
+{
+	gc_free(c->gc);
+	c->gc = gc_new(c->opts.mode, bpf_program__fd(c->probe->progs.gc_start),
+		       bpf_program__fd(c->probe->progs.gc_done));
+	if (on)
+		gc_see(c->gc, c->opts.only_pid);
+}
+
 static void attach_ours(unsigned parts)
 {
 	struct probe *p = agent->capture->probe;
@@ -121,6 +132,7 @@ static void attach_ours(unsigned parts)
 		die(fail(err, "attach to tracepoints: %s", strerror(-err)));
 	if (parts & SAMPLES)
 		sample(agent->capture);
+	attach_collector(agent->capture, parts & CALLS);
 	for (int i = 0; i < libs->count; i++)
 		attach_calls(libs->entry[i], parts);
 }
@@ -133,6 +145,7 @@ static void detach_ours(void)
 		entry_links(libs->entry[i], all);
 		links_close(all, ENTRY_LINKS);
 	}
+	attach_collector(agent->capture, false);
 	capture_stop_sampling(agent->capture);
 	probe__detach(agent->capture->probe);
 	helper(SIGSTOP);
