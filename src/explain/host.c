@@ -155,7 +155,9 @@ static enum load load_of(const struct facts *f, const struct thread_facts *t,
 		return LOAD_none;
 	if (syncs_too_often(s, total))
 		return LOAD_syncs;
-	if (percent(host, total) < RUNS_MIN_PCT || percent(gpu_calls(s), total) > GPU_MAX_PCT ||
+	/* While it has its turn the other thread may be waiting for the GPU, and spin. */
+	if (percent(host, total) < RUNS_MIN_PCT ||
+	    percent(max_u64(gpu_calls(s), p.drain_ns), total) > GPU_MAX_PCT ||
 	    might_queue(&p, total))
 		return LOAD_none;
 	gaps = s->gap_hist_ns - min_u64(s->gap_hist_ns, turns_ns(s));

@@ -98,8 +98,8 @@ TEST(launch_bound_is_host_bound_when_the_gaps_are_long)
 	return 0;
 }
 
-/* Two threads take turns, as in PyTorch's backward pass; together they launch all the time. */
-TEST(launch_bound_counts_the_turns_of_another_thread)
+/* The main thread and that of PyTorch's backward pass take turns; the latter never waits for the GPU. */
+static void turns(uint64_t main_syncs_ns)
 {
 	int chain;
 
@@ -110,17 +110,30 @@ TEST(launch_bound_counts_the_turns_of_another_thread)
 	for (int i = 0; i < 5; i++) {
 		struct second *s = scene_second(&scene, 0), *o = scene_second(&scene, 1);
 
-		in_gap(s, STATE_RUN, 480 * MS);
-		in_call(s, CLASS_SYNC, STATE_RUN, 20 * MS);
+		in_gap(s, STATE_RUN, 500 * MS);
 		called(s, CLASS_LAUNCH, 20000);
-		called(s, CLASS_SYNC, 50);
 		scene_wait(&scene, s, chain, 500 * MS, 50);
-		s->gap_hist_ns = 980 * MS;
+		s->gap_hist_ns = S;
 		s->short_gap = (struct short_sum){ 20000, 450 * MS };
-		in_gap(o, STATE_RUN, 500 * MS);
+		in_gap(o, STATE_RUN, 500 * MS - main_syncs_ns);
+		in_call(o, CLASS_SYNC, STATE_RUN, main_syncs_ns);
+		called(o, CLASS_SYNC, 200);
 		in_gap(o, STATE_FUTEX, 500 * MS);
 		called(o, CLASS_LAUNCH, 20000);
 	}
+}
+
+/* Together they launch all the time. */
+TEST(launch_bound_counts_the_turns_of_another_thread)
+{
+	turns(20 * MS);
 	CHECK_ONLY(&scene, "launch-bound");
+	return 0;
+}
+
+TEST(launch_bound_is_silent_when_the_other_thread_spins_in_wait_for_the_gpu)
+{
+	turns(450 * MS);
+	CHECK_NONE(&scene);
 	return 0;
 }
