@@ -14,46 +14,59 @@ struct {
 	__type(value, struct kernel_cell);
 } kernel_cells SEC(".maps");
 
-static __always_inline __u32 kernel_place(__u32 serial, __u64 handle)
+static __always_inline __u32 kernel_hash(__u32 serial, __u64 handle)
 {
 	__u32 mixed = (__u32)(handle >> 4) * 2654435761u ^ (__u32)(handle >> 32) ^ serial * 40503u;
 
-	return (mixed >> 16 ^ mixed) & (KERNEL_CELLS - 1);
+	return mixed >> 16 ^ mixed;
+}
+
+/* The cells of a thread lie together, as far as there is room: every page that is touched has to be found first. */
+static __always_inline __u32 kernel_near(__u32 serial, __u32 hash)
+{
+	return (serial * KERNEL_NEAR | (hash & (KERNEL_NEAR - 1))) & (KERNEL_CELLS - 1);
+}
+
+/* Where it is looked for: so many cells near, then as many where other threads have theirs, twice. */
+static __always_inline __u32 kernel_place(__u32 serial, __u32 hash, __u32 try)
+{
+	__u32 away = try / KERNEL_WAYS;
+
+	if (away)
+		away = 1 + ((hash >> 18) + 7 * away) % (KERNEL_CELLS / KERNEL_NEAR - 1);
+	return kernel_near(serial + away, away ? hash >> 9 : hash) ^ (try % KERNEL_WAYS);
 }
 
 /* A cell other than the first choice, or a new one. */
 static __noinline struct kernel_cell *kernel_find(struct thread *t, __u64 handle)
 {
 	struct kernel_cell *c;
-	__u32 place;
+	__u32 hash, i;
 
 	if (!t)
 		return NULL;
-	place = kernel_place(t->serial, handle);
-	for (__u32 way = 0; way < KERNEL_WAYS; way++) {
-		__u32 i = (place ^ way) & (KERNEL_CELLS - 1);
-
+	hash = kernel_hash(t->serial, handle);
+	for (__u32 try = 0; try < 3 * KERNEL_WAYS; try++) {
+		i = kernel_place(t->serial, hash, try);
 		c = bpf_map_lookup_elem(&kernel_cells, &i);
 		if (c && c->serial == t->serial && c->handle == handle)
 			return c;
 	}
-	for (__u32 way = 0; way < KERNEL_WAYS; way++) {
-		__u32 i = (place ^ way) & (KERNEL_CELLS - 1);
-
+	for (__u32 try = 0; try < 3 * KERNEL_WAYS; try++) {
+		i = kernel_place(t->serial, hash, try);
 		c = bpf_map_lookup_elem(&kernel_cells, &i);
 		if (!c || c->serial || __sync_val_compare_and_swap(&c->serial, 0, t->serial))
 			continue;
 		c->handle = handle;
 		return c;
 	}
-	count(loss[LOSS_no_kernel]);
 	return NULL;
 }
 
 /* The cell where it is looked for first, if it is that one: mostly. */
 static __always_inline struct kernel_cell *kernel_known(__u32 serial, __u64 handle)
 {
-	__u32 place = kernel_place(serial, handle);
+	__u32 place = kernel_near(serial, kernel_hash(serial, handle));
 	struct kernel_cell *c = bpf_map_lookup_elem(&kernel_cells, &place);
 
 	return c && c->serial == serial && c->handle == handle ? c : NULL;

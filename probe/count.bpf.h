@@ -11,15 +11,16 @@
 
 #define CONFIG_STREAM 32 /* in CUlaunchConfig and cudaLaunchConfig_t, which the first argument is */
 
-/* Out of line: the stack of a launch is used to its limit where one is sent. */
-static __noinline __u64 launched_on(struct pt_regs *ctx, __u32 op)
+/*
+ * On which stream? n: of the argument that says it; 0: the config does. Out of line: the stack of a launch is used to its
+ * limit where one is sent.
+ */
+static __noinline __u64 launched_with(struct pt_regs *ctx, __u32 n)
 {
 	__u64 reg[8] = REG_ARGS(ctx), stream = STREAM_PER_THREAD;
 
-	if (op >= OP_SLOTS)
-		return stream;
-	if (op_args[SLOT(op)].stream)
-		stream = argument(reg, REG_SP(ctx), op_args[SLOT(op)].stream);
+	if (n)
+		stream = argument(reg, REG_SP(ctx), n);
 	else if (bpf_probe_read_user(&stream, sizeof(stream), (void *)(reg[1] + CONFIG_STREAM)))
 		stream = STREAM_PER_THREAD; /* not known */
 	return stream;
@@ -32,7 +33,7 @@ static __always_inline struct work_on launched_in_run(struct thread *t, struct p
 
 	if (likely(t->beat_op == op && ++t->beat_skipped < STREAM_EVERY))
 		return work;
-	work = on_stream(launched_on(ctx, op));
+	work = on_stream(launched_with(ctx, op_args[SLOT(op)].stream));
 	t->beat_stream = work.stream;
 	t->beat_skipped = 0;
 	return work;
@@ -74,6 +75,13 @@ static __noinline int take_arguments(struct thread *t, struct pt_regs *ctx, __u6
 
 #define FILL_BYTES 3 /* the argument that says how many, where one alone says it */
 
+static __always_inline __u64 filled(const struct pt_regs *ctx)
+{
+	__u64 reg[8] = REG_ARGS(ctx);
+
+	return reg[FILL_BYTES];
+}
+
 /* The switch away from this CPU takes it back: looked at after the clock, and after cpu_row.busy. */
 static __always_inline bool has_row(const struct cpu_row *here, const struct pt_regs *ctx)
 {
@@ -97,34 +105,55 @@ static __always_inline __u32 function_in_row(const struct launch_row *r, __u64 i
 	return ROW_FUNCTIONS;
 }
 
-static __always_inline void put(struct launch_row *r, __u64 now, __u64 what, __u32 how)
+static __always_inline void put(struct launch_row *r, __u64 now, __u32 how)
 {
 	__u64 n = r->n;
 
 	if (unlikely(n >= ROW_MAX))
 		return;
-	r->launch[n].what = what;
 	r->launch[n].gap_ns = now - r->ns;
 	r->launch[n].how = how;
 	r->ns = now;
 	r->n = n + 1;
 }
 
-enum look { LOOK_ALONE, LOOK_LAUNCH, LOOK_PUT };
+enum look { LOOK_ALONE, LOOK_CLOSER, LOOK_LAUNCH, LOOK_PUT };
 
-/* It is the other function that launches, which was mostly on the stream of the row when it came before. */
-static __always_inline bool other_function(const struct pt_regs *ctx, struct launch_row *r)
+/* When it came before it was on the stream of the row: mostly it is again. */
+static __always_inline bool is_as_before(const struct pt_regs *ctx, const struct launch_row *r,
+					 struct row_function *f)
 {
-	__u32 which = ~r->which & (ROW_LAUNCHES - 1);
-	struct row_function *f = &r->function[which];
-
 	if (f->ip != REG_IP(ctx) || f->stream != r->stream || f->unread >= STREAM_EVERY - 1)
 		return false;
 	f->unread++;
-	r->ip = f->ip;
-	r->which = which;
-	r->second = f->second;
 	return true;
+}
+
+/* It is the other function that launches, or one that fills. Most launches do not come here: out of line. */
+static __noinline int other_function(const struct pt_regs *ctx, struct launch_row *r, __u64 now)
+{
+	struct row_function *f;
+	__u32 which;
+
+	if (!r)
+		return LOOK_ALONE;
+	which = ~r->which & (ROW_LAUNCHES - 1);
+	f = &r->function[which];
+	if (is_as_before(ctx, r, f)) {
+		r->ip = f->ip;
+		r->which = which;
+		r->second = f->second;
+		return LOOK_LAUNCH;
+	}
+	for (which = ROW_LAUNCHES; which < ROW_FUNCTIONS; which++) {
+		f = &r->function[which];
+		if (!is_as_before(ctx, r, f))
+			continue;
+		f->bytes += filled(ctx);
+		put(r, now, which);
+		return LOOK_PUT;
+	}
+	return LOOK_CLOSER;
 }
 
 /*
@@ -133,7 +162,7 @@ static __always_inline bool other_function(const struct pt_regs *ctx, struct lau
  */
 static __noinline int look_closer(struct pt_regs *ctx, struct launch_row *r, __u64 now)
 {
-	__u64 reg[8] = REG_ARGS(ctx);
+	struct row_function *f;
 	struct work_on work;
 	__u32 which;
 
@@ -142,37 +171,51 @@ static __noinline int look_closer(struct pt_regs *ctx, struct launch_row *r, __u
 	which = function_in_row(r, REG_IP(ctx));
 	if (which >= ROW_FUNCTIONS)
 		return LOOK_ALONE;
-	work = on_stream(launched_on(ctx, r->function[which].op));
+	f = &r->function[which & (ROW_FUNCTIONS - 1)];
+	work = on_stream(launched_with(ctx, f->stream_arg));
 	if (work.flags || work.stream != r->stream)
 		return LOOK_ALONE;
+	f->stream = r->stream;
+	f->unread = 0;
 	if (which >= ROW_LAUNCHES) {
-		put(r, now, reg[FILL_BYTES], which);
+		f->bytes += filled(ctx);
+		put(r, now, which);
 		return LOOK_PUT;
 	}
-	r->function[which].stream = r->stream;
-	r->function[which].unread = 0;
 	r->ip = REG_IP(ctx);
 	r->which = which;
-	r->second = r->function[which].second;
+	r->second = f->second;
 	stream_read(r, r->n + 1);
 	return LOOK_LAUNCH;
 }
 
-/* Where it is launched from is not known, or to be looked at again. The number of its site; 0: no room. */
-static __noinline int find_caller(struct pt_regs *ctx, struct launch_row *r, __u64 kernel)
+/* Not counted in its row yet: its account wants to know from where it is launched. False: of no thread of ours. */
+static __noinline int meet_kernel(struct pt_regs *ctx, struct launch_row *r, __u64 kernel)
 {
-	__u64 bit, *word, n;
+	struct thread *t = thread_of(bpf_get_current_task_btf());
+	struct kernel_cell *c;
+	struct kernel_set *set;
 
-	if (!r)
-		return 0;
-	n = r->sites;
-	if (n >= ROW_SITES)
-		return 0;
-	r->site[n] = return_address(ctx);
-	r->sites = n + 1;
-	word = known_word(r, kernel, &bit);
-	*word |= bit;
-	return n + 1;
+	if (!r || !t)
+		return false;
+	c = kernel_cell_of(t, kernel);
+	if (c) {
+		c->site = return_address(ctx);
+		c->flags = 0;
+	}
+	set = kernels_like(r, kernel);
+	for (int i = 0; i < ROW_WAYS; i++) {
+		if (set->count[i])
+			continue;
+		set->handle[i] = kernel;
+		set->count[i] = 1;
+		return true;
+	}
+	if (c) /* no room: many kernels, which no row can count */
+		c->count++;
+	else
+		count(loss[LOSS_no_kernel]);
+	return true;
 }
 
 #define PAUSE_NS 500000 /* after more a launch is looked at by itself */
@@ -195,24 +238,23 @@ static __noinline int pauses(const struct launch_row *r, __u64 now)
  */
 static __always_inline bool put_down(struct pt_regs *ctx, struct launch_row *r, __u64 now)
 {
+	int look = LOOK_LAUNCH;
 	__u64 kernel;
-	__u32 site = 0;
-	int look;
 
 	if (unlikely(r->closed || (now - r->ns >= SHORT_NS && !pauses(r, now))))
 		return false;
-	if (unlikely(r->n >= r->room || (r->ip != REG_IP(ctx) && !other_function(ctx, r)))) {
+	if (unlikely(r->n >= r->room))
+		look = LOOK_CLOSER;
+	else if (unlikely(r->ip != REG_IP(ctx)))
+		look = other_function(ctx, r, now);
+	if (unlikely(look == LOOK_CLOSER))
 		look = look_closer(ctx, r, now);
-		if (look != LOOK_LAUNCH)
-			return look == LOOK_PUT;
-	}
+	if (unlikely(look != LOOK_LAUNCH))
+		return look == LOOK_PUT;
 	kernel = launched(ctx, r->second);
-	if (unlikely(!is_known(r, kernel))) {
-		site = find_caller(ctx, r, kernel);
-		if (!site)
-			return false;
-	}
-	put(r, now, kernel, r->which | site << ROW_SITE_SHIFT);
+	if (unlikely(!count_in_row(r, kernel)) && !meet_kernel(ctx, r, kernel))
+		return false;
+	put(r, now, r->which);
 	return true;
 }
 
@@ -234,9 +276,10 @@ static __noinline int clear_row(struct launch_row *r, __u32 serial)
 	if (!r)
 		return 0;
 	for (int i = 0; i < ROW_FUNCTIONS; i++)
-		r->function[i].ip = r->function[i].tally = 0;
-	for (int i = 0; i < ROW_WORDS; i++)
-		r->known[i] = 0;
+		r->function[i].ip = r->function[i].tally = r->function[i].bytes = 0;
+	for (int i = 0; i < ROW_SETS; i++)
+		for (int way = 0; way < ROW_WAYS; way++)
+			r->kernels[i].handle[way] = r->kernels[i].count[way] = 0;
 	r->serial = serial;
 	return 0;
 }
@@ -271,6 +314,7 @@ static __always_inline void join_row(struct launch_row *r, const struct thread *
 	f->op = cookie & COOKIE_OP;
 	f->tally = t->counted_tally;
 	f->second = cookie & COOKIE_SECOND ? 1 : 0;
+	f->stream_arg = op_args[SLOT(f->op)].stream;
 	f->stream = t->beat_stream;
 	f->unread = t->beat_skipped;
 	if (!fills) {
@@ -284,13 +328,10 @@ static __always_inline void join_row(struct launch_row *r, const struct thread *
 static __always_inline void begin_row(struct thread *t, struct pt_regs *ctx, __u64 cookie)
 {
 	struct launch_row *r = row_of(t);
-	__u64 bit, *word;
 
 	if (!r || cookie & (COOKIE_STEPPED | COOKIE_IF_NO_DRIVER))
 		return;
 	join_row(r, t, ctx, cookie);
-	word = known_word(r, launched(ctx, cookie & COOKIE_SECOND), &bit);
-	*word |= bit;
 	arm_row(t, ctx);
 }
 

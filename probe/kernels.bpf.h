@@ -73,6 +73,8 @@ static __always_inline void count_kernel(struct thread *t, struct pt_regs *ctx, 
 			c->flags = cookie & COOKIE_IF_NO_DRIVER ? CELL_STUB : 0;
 		}
 		c->count++;
+	} else {
+		count(loss[LOSS_no_kernel]);
 	}
 	if (unlikely(t->stub))
 		kernel_pair(t, ctx, handle);

@@ -39,7 +39,7 @@ static __always_inline __u64 now_ns(void)
 }
 
 /* Launches in a row: see row.bpf.h. By tape, and by CPU. */
-struct launch_row rows[ROWS] __attribute__((aligned(2048)));
+struct launch_row rows[ROWS] __attribute__((aligned(4096)));
 struct cpu_row cpu_rows[ROW_CPUS] __attribute__((aligned(64)));
 
 static __always_inline struct cpu_row *this_cpu_row(void)

@@ -36,45 +36,81 @@ static __always_inline struct tally *tally_in_row(__u32 i)
 	return bpf_map_lookup_elem(&tallies, &i);
 }
 
-/* ---- which kernels were met before? ---- */
+/* ---- kernels ---- */
 
-/* Where its bit is. Two kernels may share one: then the caller of the second is found out later. */
-static __always_inline __u64 *known_word(struct launch_row *r, __u64 kernel, __u64 *bit)
+/*
+ * The account of a kernel is a cache line that nobody has looked at for long. So a row counts them itself, and tells when
+ * that was long ago.
+ */
+#define KERNELS_OLD_NS 250000000
+
+static __always_inline struct kernel_set *kernels_like(struct launch_row *r, __u64 kernel)
 {
-	__u32 mixed = (__u32)(kernel >> 4) * 2654435761u;
-
-	*bit = 1ull << (mixed >> 23 & 63);
-	return &r->known[mixed >> 29];
+	return &r->kernels[((__u32)(kernel >> 4) * 2654435761u >> 27) & (ROW_SETS - 1)];
 }
 
-static __always_inline bool is_known(struct launch_row *r, __u64 kernel)
+/* False: it is not among those that are counted here. */
+static __always_inline bool count_in_row(struct launch_row *r, __u64 kernel)
 {
-	__u64 bit, *word = known_word(r, kernel, &bit);
+	struct kernel_set *set = kernels_like(r, kernel);
 
-	return *word & bit;
+	for (int i = 0; i < ROW_WAYS; i++) {
+		if (set->handle[i] == kernel) {
+			set->count[i]++;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct told {
+	struct thread *t;
+	struct launch_row *r;
+};
+
+static long tell_set(__u32 i, struct told *told)
+{
+	struct kernel_set *set = &told->r->kernels[i & (ROW_SETS - 1)];
+	struct kernel_cell *c;
+
+	for (int way = 0; way < ROW_WAYS; way++) {
+		/* Once: the thread's exit and the end of the trace may both be here. */
+		__u32 n = __sync_lock_test_and_set(&set->count[way], 0);
+
+		if (!n)
+			continue;
+		c = kernel_cell_of(told->t, set->handle[way]);
+		if (c)
+			c->count += n;
+		else
+			__sync_fetch_and_add(&stats.loss[LOSS_no_kernel], n);
+		set->handle[way] = 0;
+	}
+	return 0;
+}
+
+/* The accounts of kernels hear of them. */
+__noinline int tell_kernels(struct thread *t)
+{
+	struct told told = { .t = t, .r = NULL };
+
+	if (!t)
+		return 0;
+	told.r = row_of(t);
+	if (!told.r || told.r->serial != t->serial)
+		return 0;
+	told.r->told_ns = t->now.ns;
+	bpf_loop(ROW_SETS, tell_set, &told, 0);
+	return 0;
+}
+
+static __always_inline void tell_old_kernels(struct thread *t, const struct launch_row *r)
+{
+	if (unlikely(t->now.ns - r->told_ns > KERNELS_OLD_NS))
+		tell_kernels(t);
 }
 
 /* ---- the accounts ---- */
-
-static __always_inline void account_kernel(struct thread *t, struct launch_row *r,
-					   const struct put_down *p)
-{
-	struct kernel_cell *c = kernel_cell_of(t, p->what);
-	__u32 site = p->how >> ROW_SITE_SHIFT & ((1 << (ROW_IN_SHIFT - ROW_SITE_SHIFT)) - 1);
-	__u64 bit, *word;
-
-	if (!c)
-		return;
-	if (unlikely(site)) {
-		c->site = r->site[(site - 1) & (ROW_SITES - 1)];
-		c->flags = 0;
-	}
-	c->count++;
-	if (unlikely(kernel_asks_for_site(c))) { /* its next launch tells */
-		word = known_word(r, p->what, &bit);
-		*word &= ~bit;
-	}
-}
 
 /* What is told of a row: one function after the other, of each as often as it comes again. */
 struct accounts {
@@ -121,19 +157,24 @@ static __always_inline void account(struct accounts *all, const struct put_down 
 	struct tally *y;
 
 	add_duration(all->gap, p->gap_ns);
-	if (t->gap_after != f->op || clock_draws(t->now.ns))
+	if (clock_draws(t->now.ns))
 		learn(usual_of(t, OP_GAP, 0, (__u64)t->gap_after << 16 | f->op), p->gap_ns);
-	if (likely(which < ROW_LAUNCHES))
-		account_kernel(t, all->r, p);
-	if (likely(which < ROW_LAUNCHES && !in_ns))
+	if (likely(!in_ns))
 		return;
 	y = tally_in_row(f->tally);
-	if (!y)
-		return;
-	if (which >= ROW_LAUNCHES)
-		y->bytes += p->what;
-	if (in_ns)
+	if (y)
 		add_duration(y, in_ns);
+}
+
+static __always_inline void account_bytes(struct launch_row *r)
+{
+	for (int i = ROW_LAUNCHES; i < ROW_FUNCTIONS; i++) {
+		struct tally *y = r->function[i].bytes ? tally_in_row(r->function[i].tally) : NULL;
+
+		if (y)
+			y->bytes += r->function[i].bytes;
+		r->function[i].bytes = 0;
+	}
 }
 
 static long account_next(__u32 i, struct accounts *all)
@@ -184,9 +225,10 @@ static __always_inline void account_all(struct thread *t, struct launch_row *r)
 	struct accounts all = { t, r, gap, ROW_FUNCTIONS, 0 };
 	__u64 n = r->n, began = t->now.ns, ns, irq;
 
-	r->n = r->sites = 0;
+	r->n = 0;
 	if (!gap)
 		return;
+	account_bytes(r);
 	t->gap_wait_ns = 0;
 	bpf_loop(n, account_next, &all, 0);
 	end_run(&all, n - all.began);
@@ -235,6 +277,7 @@ static __always_inline void forget_row(struct thread *t)
 	struct launch_row *r = row_of(t);
 
 	end_row(t);
+	tell_kernels(t);
 	if (r && r->serial == t->serial)
 		r->serial = 0;
 }
@@ -260,7 +303,7 @@ static __always_inline __u32 room_in(const struct launch_row *r, const struct ta
 	return room;
 }
 
-/* The stream was read when so many were put down: every 13th time it is read again. */
+/* The stream was read when so many were put down: every 31st time it is read again. */
 static __always_inline void stream_read(struct launch_row *r, __s16 at)
 {
 	__s16 next = at + STREAM_EVERY - 1;
@@ -284,6 +327,7 @@ static __noinline int renew_row(struct launch_row *r)
 	if (!gap)
 		return 0;
 	account_all(t, r);
+	tell_old_kernels(t, r);
 	r->last = room_in(r, gap);
 	stream_read(r, -(__s16)t->beat_skipped);
 	return r->last;
@@ -307,7 +351,8 @@ static __noinline int arm_row(struct thread *t, struct pt_regs *ctx)
 		return 0;
 	r->ns = t->now.ns - slept_ns;
 	r->sp = 0;
-	r->n = r->sites = 0;
+	r->n = 0;
+	tell_old_kernels(t, r);
 	r->cpu = bpf_get_smp_processor_id();
 	r->irq_n = ROW_NO_IRQ;
 	r->alone = shed_returns;

@@ -520,8 +520,10 @@ int BPF_PROG(sched_exit, struct task_struct *task)
 {
 	struct thread *t = active ? thread_of(task) : NULL;
 
-	if (t)
-		leave_row(t); /* first: its accounts are read when its end is known */
+	if (t) { /* first: its accounts are read when its end is known */
+		leave_row(t);
+		tell_kernels(t);
+	}
 	if (t && !stopped) {
 		note_exit(t, task);
 		if (task->pid == task->tgid) {

@@ -94,6 +94,7 @@ int settle_threads(struct bpf_iter__task *ctx)
 	if (!t)
 		return 0;
 	leave_row(t);
+	tell_kernels(t);
 	/* The last thing that was seen of it may have come a little later. */
 	if (now < t->since)
 		now = t->since;

@@ -69,10 +69,10 @@ static __always_inline struct work_on on_stream(__u64 stream)
 }
 
 /*
- * Reading the stream costs a fifth of the whole probe, so in a run of launches every 13th is read: a
+ * Reading the stream costs a fifth of the whole probe, so in a run of launches every 31st is read: a
  * number that no pattern of a few streams divides.
  */
-#define STREAM_EVERY 13
+#define STREAM_EVERY 31
 
 /* A call of `op` that began at start_ns and ends now, in_ns of it inside; 0: only counted. */
 static __always_inline void beat(struct thread *t, __u32 op, __u64 start_ns, __u64 in_ns,

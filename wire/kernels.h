@@ -21,7 +21,8 @@ struct kernel_cell {
 #define CELL_STUB 1 /* handle is an address of the program, whose symbol is the kernel's */
 
 #define KERNEL_CELLS 16384 /* a power of two */
-#define KERNEL_WAYS 4
+#define KERNEL_NEAR 512 /* where a thread has most of its own, beside some others; a power of two */
+#define KERNEL_WAYS 4 /* a power of two */
 #define SITE_EVERY 64 /* a power of two */
 
 /* A launch of the runtime was seen to contain a launch of the driver: they are of the same kernel. */

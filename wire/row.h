@@ -7,37 +7,41 @@
 
 #define ROWS 64 /* at least TAPES; a power of two */
 #define ROW_MAX 80
-#define ROW_WORDS 8 /* a cache line */
 #define ROW_NO_IRQ (ROW_MAX + 1)
 #define ROW_CPUS 1024 /* hosts with more do without rows */
 
+#define ROW_SETS 32 /* of kernels; a power of two */
+#define ROW_WAYS 4
 #define ROW_LAUNCHES 2 /* functions that launch, which a row may be made of, */
 #define ROW_FUNCTIONS 4 /* ... and with them those that fill; a power of two */
-#define ROW_SITES 8 /* callers that are found in one row; a power of two */
-#define ROW_SITE_SHIFT 2
-#define ROW_IN_SHIFT 6
+#define ROW_IN_SHIFT 2
 #define ROW_IN_MAX (1u << (32 - ROW_IN_SHIFT))
 
 struct put_down {
-	__u64 what; /* the kernel's handle, or how many bytes are filled */
 	__u32 gap_ns; /* since the one before began */
-	/*
-	 * Which of the functions; from ROW_SITE_SHIFT on which of `site`, + 1, it was launched from; from ROW_IN_SHIFT on
-	 * how long it took in ns, 0: it is not over, or its end goes unseen.
-	 */
+	/* Which of the functions; from ROW_IN_SHIFT on how long it took in ns, 0: it is not over, or its end goes unseen. */
 	__u32 how;
+};
+
+/* Kernels whose handles have one hash, and how often each was launched that no account has heard of; 0: free. */
+struct kernel_set {
+	__u64 handle[ROW_WAYS];
+	__u32 count[ROW_WAYS];
+	__u32 pad[4];
 };
 
 struct row_function {
 	__u64 ip; /* where it begins; 0: none */
+	__u64 bytes; /* filled by it in this row */
 	__u32 stream; /* as read last, as in a beat */
 	__u16 op, tally; /* tally: as in the thread */
 	__u8 second; /* what it launches is its second argument, not its first */
 	__u8 unread; /* so often it came after another one since its stream was read */
-	__u8 pad[6];
+	__u8 stream_arg; /* that says on which stream; 0: none, it is in a struct */
+	__u8 pad[5];
 };
 
-/* By tape. What each launch looks at is on the first two cache lines and on that of its own entry, all on one page. */
+/* By tape. What each launch looks at is on the first cache line, on that of its entry and that of its kernel, on one page. */
 struct launch_row {
 	__u64 ip; /* of the function that was launched with last */
 	__u64 sp; /* of the last one, as long as it has not returned; 0: it has */
@@ -50,26 +54,27 @@ struct launch_row {
 	__u8 closed; /* user space says: nothing may be put down */
 	__u32 serial; /* of the thread */
 	__u32 stream; /* as in a beat; that of all of them */
-	__u8 newer
-		[2]; /* of the functions that launch, and of those that fill: which was taken in last */
-	__u16 cpu; /* where the row is */
-	__u64 steal, counters; /* when the row began: see pauses() */
-	__u64 known[ROW_WORDS]; /* kernels that were met before, a bit each by their hash */
+	__u32 cpu; /* where the row is */
+	__u64 told_ns; /* when the accounts of kernels have last heard of them */
+	__u64 steal; /* when the row began: see pauses() */
+	struct kernel_set kernels[ROW_SETS]; /* launched in this row, and in rows before */
 	struct put_down launch[ROW_MAX];
 	struct row_function function[ROW_FUNCTIONS];
-	__u64 site[ROW_SITES]; /* callers that no account has heard of: */
-	__u64 sites; /* ... so many */
 	/* Interrupts after so many launches, and none since; before them its CPU had spent so much in others. */
 	__u64 irq_n, irq_before;
-	__u64 line[57];
+	__u64 counters; /* when the row began, likewise */
+	__u8 newer
+		[2]; /* of the functions that launch, and of those that fill: which was taken in last */
+	__u8 pad[6];
+	__u64 line[148];
 };
 
-_Static_assert(sizeof(struct put_down) == 16, "struct put_down");
-_Static_assert(ROW_FUNCTIONS == 1 << ROW_SITE_SHIFT &&
-		       ROW_SITES < 1 << (ROW_IN_SHIFT - ROW_SITE_SHIFT),
-	       "put_down.how");
-_Static_assert(__builtin_offsetof(struct launch_row, known) == 64, "a cache line");
-_Static_assert(sizeof(struct launch_row) == 2048, "none lies on two pages");
+_Static_assert(sizeof(struct put_down) == 8, "struct put_down");
+_Static_assert(sizeof(struct row_function) == 32, "struct row_function");
+_Static_assert(ROW_FUNCTIONS == 1 << ROW_IN_SHIFT, "put_down.how");
+_Static_assert(sizeof(struct kernel_set) == 64, "a cache line");
+_Static_assert(__builtin_offsetof(struct launch_row, kernels) == 64, "a cache line");
+_Static_assert(sizeof(struct launch_row) == 4096, "a page");
 
 /* By CPU: whose launches may be put down. */
 struct cpu_row {

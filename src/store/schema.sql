@@ -339,7 +339,7 @@ CREATE TABLE wait_second(
 ) WITHOUT ROWID;
 CREATE INDEX wait_second_at ON wait_second(at_ns);
 
--- Where a calling thread ran, by looks at it every 10 ms or so; each stands for the time next to it.
+-- Where a calling thread ran, by looks at it every 20 ms or so; each stands for the time next to it.
 CREATE TABLE sample_second(
 	thread INTEGER NOT NULL REFERENCES thread(id),
 	at_ns INTEGER NOT NULL,

@@ -11,12 +11,12 @@
 #include "sim.h"
 
 static const char usage[] =
-	"usage: storm [--uneven|--mixed] [SECONDS RATE]...\n"
+	"usage: storm [--uneven|--mixed|--many] [SECONDS RATE]...\n"
 	"\n"
 	"Wait for a line, then for each pair launch kernels for SECONDS at RATE a second; 0 is\n"
 	"as many as can be. Each 500 launches are synchronised with; uneven: three times ten and\n"
 	"then 4,000. Mixed: 37 kernels in turn, each seventh launch is an extended one, each 1,009th on\n"
-	"another stream, a fill after each 101st. Prints every 100 ms the wall clock in ns, the launches so far and the CPU time\n"
+	"another stream, a fill after each 101st; many: 701 kernels, otherwise mixed. Prints every 100 ms the wall clock in ns, the launches so far and the CPU time\n"
 	"of each in ns, and at the end of each pair \"total LAUNCHES\".\n";
 
 #define SYNC_EVERY 500
@@ -25,6 +25,7 @@ static const char usage[] =
 #define TELL_NS 100000000l
 
 #define KERNELS 37
+#define KERNELS_MANY 701
 #define EXTENDED_EVERY 7
 #define OTHER_STREAM_EVERY 1009
 #define FILL_EVERY 101
@@ -32,6 +33,7 @@ static const char usage[] =
 
 static sim_entry launch, launch_ex, fill, synchronise;
 static long launches;
+static long kernels = KERNELS;
 static int uneven, mixed;
 
 static int is_synchronised(long n)
@@ -67,7 +69,7 @@ static void tell(long *told_ns, long *told_cpu, long *told)
 
 static void launch_mixed(long n)
 {
-	long stream = n % OTHER_STREAM_EVERY ? 1 : 64, kernel = 16 * (1 + n % KERNELS);
+	long stream = n % OTHER_STREAM_EVERY ? 1 : 64, kernel = 16 * (1 + n % kernels);
 	long config[8] = { [4] = stream };
 
 	if (n % EXTENDED_EVERY)
@@ -131,7 +133,9 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	(void)getchar();
 	uneven = !strcmp(argv[1], "--uneven");
-	mixed = !strcmp(argv[1], "--mixed");
+	if (!strcmp(argv[1], "--many"))
+		kernels = KERNELS_MANY;
+	mixed = !strcmp(argv[1], "--mixed") || kernels == KERNELS_MANY;
 	for (int i = 1 + uneven + mixed; i + 1 < argc; i += 2)
 		storm(strtod(argv[i], NULL), strtol(argv[i + 1], NULL, 10));
 	return 0;
