@@ -74,11 +74,12 @@ static long tell_set(__u32 i, struct told *told)
 	struct kernel_cell *c;
 
 	for (int way = 0; way < ROW_WAYS; way++) {
-		/* Once: the thread's exit and the end of the trace may both be here. */
-		__u32 n = __sync_lock_test_and_set(&set->count[way], 0);
+		__u32 n;
 
-		if (!n)
+		if (!set->count[way])
 			continue;
+		/* Once: the thread's exit and the end of the trace may both be here. */
+		n = __sync_lock_test_and_set(&set->count[way], 0);
 		c = kernel_cell_of(told->t, set->handle[way]);
 		if (c)
 			c->count += n;
